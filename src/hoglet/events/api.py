@@ -10,7 +10,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hoglet.events.service import CaptureRequest, CaptureService
-from hoglet.web.client_ip import client_ip
 from hoglet.web.openapi import DocumentedResponse, describe, text
 from hoglet.web.request_body import read_body
 
@@ -63,7 +62,7 @@ async def capture(request: Request) -> Response:
             body=await read_body(request, limit_bytes=service.body_limit_bytes),
             query=request.query_params,
             content_encoding=request.headers.get("content-encoding", ""),
-            ip=client_ip(request),
+            ip=request.client.host if request.client else "",
         )
     )
     return _accepted(request)

@@ -25,6 +25,7 @@ from hoglet.web.request_body import (
 )
 from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
 from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, HandlerRoute, PathNormalizer, Router
+from hoglet.web.trusted_proxy import TrustedProxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,14 @@ class RequestPolicy:
         body_limit_bytes: largest accepted body.
         body_seconds: deadline for receiving a body.
         body_buffer_bytes: memory budget for all bodies being received or processed.
+        trust_proxy: take the client's address from ``X-Forwarded-For``.
         log_requests: log every request; failures are always logged.
     """
 
     body_limit_bytes: int = DEFAULT_BODY_BYTES
     body_seconds: float = BODY_SECONDS
     body_buffer_bytes: int = BUFFER_BYTES
+    trust_proxy: bool = False
     log_requests: bool = True
 
 
@@ -98,6 +101,7 @@ def _middleware(
 ) -> list[Middleware]:
     """The layers around the routes, outermost first."""
     return [
+        *([Middleware(TrustedProxy)] if policy.trust_proxy else ()),
         Middleware(
             RequestLogMiddleware, metrics=RequestMetrics(registry), log_requests=policy.log_requests
         ),

@@ -56,6 +56,7 @@ def _policy(settings: Settings) -> RequestPolicy:
         body_limit_bytes=settings.request_body_bytes,
         body_seconds=settings.request_body_seconds,
         body_buffer_bytes=settings.request_buffer_bytes,
+        trust_proxy=settings.trust_proxy,
         log_requests=settings.log_level == "debug",
     )
 
@@ -63,7 +64,6 @@ def _policy(settings: Settings) -> RequestPolicy:
 def _set_state(app: Starlette, services: Services, features: Features) -> None:
     """Give the handlers of routes their services."""
     app.state.access = services.access
-    app.state.trust_proxy = services.settings.trust_proxy
     app.state.events = features.events
     app.state.persons = features.events.persons
     app.state.person_changes = features.person_changes

@@ -13,7 +13,6 @@ from hoglet.functions import repository, types
 from hoglet.functions.api import service_of
 from hoglet.functions.webhooks.service import Incoming, WebhookAnswer, Webhooks
 from hoglet.kit.errors import TooLarge
-from hoglet.web.client_ip import client_ip
 from hoglet.web.error_handlers import add_error_key
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_body
@@ -47,7 +46,7 @@ async def receive_webhook(request: Request, name: str) -> Response:
         method=request.method,
         headers=request.headers,
         query=request.query_params,
-        ip=client_ip(request),
+        ip=request.client.host if request.client else "",
         body=body,
     )
     return _response(await webhooks.handle(name, incoming))
