@@ -39,8 +39,7 @@ from hoglet.web.csv import wants_csv
 from hoglet.web.openapi import describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, page_links, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import validate
 
 router = Router()

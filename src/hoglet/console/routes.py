@@ -15,7 +15,7 @@ from hoglet.console.navigation import PAGES
 from hoglet.console.session import Sessions
 from hoglet.kit.json import JsonObject
 from hoglet.web.request_body import read_body
-from hoglet.web.responses import JsonResponse
+from hoglet.web.router import JsonResponse
 
 _MOST = 1000
 _KINDS = frozenset({"HogQLMetadata", "HogQLAutocomplete"})

@@ -41,8 +41,7 @@ from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.openapi import PAGE, Page, describe, flag, number
 from hoglet.web.pagination import PageRequest, envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import NOT_BOOLEAN
 
 router = Router()

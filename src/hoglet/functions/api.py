@@ -23,8 +23,7 @@ from hoglet.kit.json import JsonObject
 from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse, json_response
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router, json_response
 
 router = Router()
 

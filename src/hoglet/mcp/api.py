@@ -50,8 +50,7 @@ from hoglet.web.openapi import (
     json_object,
 )
 from hoglet.web.request_body import read_body, read_json
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import validate
 
 PATH = "/mcp"

@@ -43,8 +43,7 @@ from hoglet.queries.services import QueryServices, services_of
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.openapi import describe, flag
 from hoglet.web.request_body import read_body, read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import PROJECT_PREFIX, Depends, Router
+from hoglet.web.router import PROJECT_PREFIX, Depends, JsonResponse, Router
 
 router = Router()
 

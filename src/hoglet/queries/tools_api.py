@@ -25,8 +25,7 @@ from hoglet.queries.services import services_of
 from hoglet.queries.taxonomy import NotInTaxonomy, TaxonomyQuery
 from hoglet.web.openapi import DocumentedResponse, describe
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import Body, Text, validate
 
 router = Router()

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hoglet.web.openapi import describe
-from hoglet.web.responses import JsonResponse
+from hoglet.web.router import JsonResponse
 
 type Check = Callable[[], Awaitable[None]]
 """Raises if the part is not usable; :class:`NotReady` carries a reason that is safe to show."""

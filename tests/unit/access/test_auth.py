@@ -19,8 +19,7 @@ from hoglet.access.rate_limit import MemoryWindows, RateLimit, RateLimiter, Rate
 from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import RequestPolicy, create_application
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from support.access import NOW, World, open_world
 
 router = Router()

@@ -18,8 +18,7 @@ from hoglet.kit.errors import NotFound, Unauthenticated
 from hoglet.kit.json import JsonObject, dump_json, is_object
 from hoglet.web.openapi import OpenApiObject, describe, extensible, text
 from hoglet.web.request_body import parse_json, read_body
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 
 router = Router()
 

@@ -15,8 +15,7 @@ from hoglet.endpoints.tables import BuildRow
 from hoglet.kit.clock import iso_z, iso_z_or_none
 from hoglet.web.openapi import PAGE, DocumentedResponse, Page, describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 
 router = Router()
 

@@ -18,8 +18,7 @@ from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.run.targets import target_of
 from hoglet.endpoints.services import services_of, urls_of
 from hoglet.web.openapi import describe
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 
 router = Router()
 

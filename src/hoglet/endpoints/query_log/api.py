@@ -22,8 +22,7 @@ from hoglet.kit.clock import iso_z, parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
 from hoglet.web.openapi import LogLine, Page, describe, number, text
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import NOT_INSTANT, NOT_INTEGER
 
 router = Router()

@@ -12,8 +12,7 @@ from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_number, read_version
 from hoglet.endpoints.services import services_of
 from hoglet.web.openapi import DocumentedResponse, describe, number
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 
 router = Router()
 

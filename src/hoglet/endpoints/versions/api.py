@@ -19,8 +19,7 @@ from hoglet.kit.clock import iso_z
 from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import DocumentedResponse, Page, describe
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 
 router = Router()
 

@@ -23,8 +23,7 @@ from hoglet.events.persons.service import PersonService
 from hoglet.kit.errors import MethodNotAllowed
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import validate
 
 router = Router()

@@ -11,8 +11,7 @@ from hoglet.functions.actions.service import ActionObject, ActionService
 from hoglet.web.openapi import PAGE, TEXT, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 
 router = Router()
 

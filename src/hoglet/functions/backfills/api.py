@@ -20,8 +20,7 @@ from hoglet.web.openapi import (
 )
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse, json_response
-from hoglet.web.router import Router
+from hoglet.web.router import JsonResponse, Router, json_response
 
 router = Router()
 

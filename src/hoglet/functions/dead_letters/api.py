@@ -24,8 +24,7 @@ from hoglet.web.openapi import (
 )
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import JsonResponse, Router
 
 router = Router()
 

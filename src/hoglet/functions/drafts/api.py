@@ -8,8 +8,7 @@ from hoglet.functions.drafts.service import Drafts
 from hoglet.functions.presenter import full_object
 from hoglet.functions.response_schemas import FunctionObject
 from hoglet.web.openapi import describe
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import JsonResponse, Router
 
 router = Router()
 

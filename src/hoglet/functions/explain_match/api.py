@@ -13,8 +13,7 @@ from hoglet.functions.explain_match.schemas import (
 from hoglet.functions.explain_match.service import MatchExplainer
 from hoglet.web.openapi import OBJECT, OpenApiObject, describe, json_object
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import json_response
-from hoglet.web.router import Router
+from hoglet.web.router import Router, json_response
 
 router = Router()
 

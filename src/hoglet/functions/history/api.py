@@ -11,8 +11,7 @@ from hoglet.functions.response_schemas import FunctionObject
 from hoglet.web.openapi import PAGE, TEXT, TIME, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import JsonResponse, Router
 
 router = Router()
 

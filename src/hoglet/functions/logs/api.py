@@ -15,8 +15,7 @@ from hoglet.functions.logs.telemetry import (
 from hoglet.kit.relative_dates import DateClock
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.openapi import DocumentedResponse, LogLine, Page, describe, number, text
-from hoglet.web.responses import json_response
-from hoglet.web.router import Router
+from hoglet.web.router import Router, json_response
 
 router = Router()
 

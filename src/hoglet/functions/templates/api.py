@@ -22,8 +22,7 @@ from hoglet.functions.templates.registry import (
 from hoglet.kit.errors import NotFound
 from hoglet.web.openapi import PAGE, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import JsonResponse, Router
 
 router = Router()
 public_router = Router()

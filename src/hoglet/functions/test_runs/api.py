@@ -9,8 +9,7 @@ from hoglet.functions.test_runs.service import TestRunService
 from hoglet.kit.errors import Bug
 from hoglet.web.openapi import OBJECT, describe, json_object
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import json_response
-from hoglet.web.router import Router
+from hoglet.web.router import Router, json_response
 
 router = Router()
 

@@ -16,8 +16,7 @@ from hoglet.kit.errors import TooLarge
 from hoglet.web.error_handlers import add_error_key
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_body
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Router
+from hoglet.web.router import JsonResponse, Router
 
 router = Router()
 

@@ -31,8 +31,7 @@ from hoglet.pipeline.persons.splits import PersonSplits
 from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import NOT_UUID, not_a_choice, validate
 
 router = Router()

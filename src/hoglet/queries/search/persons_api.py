@@ -20,8 +20,7 @@ from hoglet.queries.services import services_of
 from hoglet.web.csv import wants_csv
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import page_links, parse_page
-from hoglet.web.responses import JsonResponse
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import Depends, JsonResponse, Router
 from hoglet.web.validation import REQUIRED
 
 router = Router()
