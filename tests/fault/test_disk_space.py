@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hoglet.warehouse.doubtful_parts import DoubtfulParts
+from hoglet.warehouse.disk_space import DoubtfulParts
 from support.seeds import thinned
 
 PROGRAM = """

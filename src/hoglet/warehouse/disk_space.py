@@ -6,29 +6,236 @@ of the block beforehand, but that does not help if other processes write as well
 ``ulimit -f``.
 
 So nothing is inserted when little space is free. If the disk fills up during an insert, its parts
-count as not written: they are dropped, together with their deduplication tokens, before the next
-insert or at the next start (see ``doubtful_parts``). The same applies to an insert interrupted by a
-kill: its caller has not seen it succeed.
+are doubtful and count as not written: they are dropped, together with their deduplication tokens,
+before the next insert into the table. If the server is killed first, the next start drops them
+before the engine opens; otherwise the engine would detach the parts as broken, but reject the
+repeated inserts as duplicates. No data is lost: the inserts failed, so their batches are still in
+the spool.
+
+Parts of an insert that was interrupted by a kill are dropped, too, complete or not, because the
+server had not checked the disk yet. They are identified by their block numbers, which only grow.
 """
 
 import contextlib
+import errno
+import fcntl
+import os
+import re
 import resource
 import shutil
 import threading
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+import structlog
 from clickhouse_connect.driver.client import Client
 
-from hoglet.warehouse.doubtful_parts import INSERTED, DoubtfulParts
 from hoglet.warehouse.errors import WarehouseDown
 
+log = structlog.get_logger()
+
 SPARE_BYTES = 32 * 1024**2  # more than SQLite and other writers take during an insert
+_INSERTED = re.compile(r"(?!tmp)[^_/]+_(\d+)_\1_0")  # partition, first and last block, level
+_PART = re.compile(r"(?!tmp)([^_/]+)_(\d+)_(\d+)_\d+(?:_\d+)?")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_FILE = "hoglet_doubtful_parts.json"
+_BYTES = 16 * 1024
+_ENGINE_LOCK = "status"
+_TOKENS = "deduplication_logs"
+_ADD, _DROP = "1", "2"
 _MB = 1_000_000
 _FOLDERS = """SELECT data_paths FROM system.tables
 WHERE database = currentDatabase() AND name = {name:String}"""
+
+
+class _Content(msgspec.Struct, frozen=True):
+    """The content of the file. Tables are given by their folder, relative to the engine's.
+
+    Attributes:
+        parts: names of doubtful parts by table.
+        inserting: the table's highest block number before each insert in progress.
+        boot: boot id of the machine when ``inserting`` was written. ``inserting`` is not flushed
+            to disk, so it is ignored after a reboot.
+    """
+
+    parts: dict[str, list[str]] = {}
+    inserting: dict[str, int] = {}
+    boot: str = ""
+
+
+class DoubtfulParts:
+    """The file in the engine's folder that says which parts may be damaged.
+
+    It has its full size from the start, so that it can be written when the disk is full.
+
+    Args:
+        folder: the engine's folder; created if it does not exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._file = self._folder / _FILE
+
+    def reserve(self) -> None:
+        """Create the file with its full size."""
+        if not self._file.exists():
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.write({})
+
+    def write(
+        self,
+        parts: Mapping[Path, set[str]],
+        inserting: Mapping[Path, int] | None = None,
+        *,
+        is_durable: bool = True,
+    ) -> None:
+        """Replace the content of the file.
+
+        Args:
+            parts: doubtful parts by the folder of their table.
+            inserting: highest block number before the insert, for each table with an insert in
+                progress.
+            is_durable: whether to flush to disk; otherwise the file survives a crash of the
+                process, but not of the machine.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        names = {
+            self._name(table): sorted(part_names)
+            for table, part_names in parts.items()
+            if part_names
+        }
+        blocks = {self._name(table): block for table, block in (inserting or {}).items()}
+        content = msgspec.json.encode(_Content(names, blocks, _boot())).ljust(_BYTES)
+        if len(content) > _BYTES:
+            log.warning("too many parts to remember", action="doubtful_parts_many")
+            content = msgspec.json.encode(_Content()).ljust(_BYTES)
+        descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            if os.pwrite(descriptor, content, 0) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._file))
+            if is_durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _name(self, table: Path) -> str:
+        return str(table.resolve().relative_to(self._folder))
+
+    def drop_left(self) -> None:
+        """Drop parts left by a killed server; call it before the engine opens.
+
+        Idempotency: if this is interrupted, the next start completes it.
+        """
+        if not self._file.exists():
+            return
+        lock = self._folder / _ENGINE_LOCK
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._drop()
+        except BlockingIOError:
+            return  # another process uses the folder; the engine will refuse to open it
+        finally:
+            os.close(descriptor)
+
+    def _drop(self) -> None:
+        left = self._read()
+        for table, names in left.items():
+            folder = self._folder / table
+            _forget_tokens(folder / _TOKENS, set(names))
+            for name in names:
+                shutil.rmtree(folder / name, ignore_errors=not (folder / name).exists())
+        self.write({})
+        if left:
+            log.warning(
+                "dropped parts of inserts that were interrupted or met a full disk; they are "
+                "repeated",
+                action="doubtful_parts_dropped",
+                parts=left,
+            )
+
+    def _read(self) -> dict[str, list[str]]:
+        """The names of the parts to drop, by the folder of their table."""
+        try:
+            content = msgspec.json.decode(self._file.read_bytes(), type=_Content)
+        except msgspec.DecodeError:  # the server was killed while writing it
+            return {}
+        doubtful = {
+            table: {name for name in names if _INSERTED.fullmatch(name)}
+            for table, names in content.parts.items()
+            if self._is_inside(table)
+        }
+        if content.boot and content.boot == _boot():
+            for table, block in content.inserting.items():
+                if self._is_inside(table):
+                    doubtful[table] = doubtful.get(table, set()) | _inserted_after(
+                        self._folder / table, block
+                    )
+        return {table: sorted(names) for table, names in doubtful.items() if names}
+
+    def _is_inside(self, table: str) -> bool:
+        return "\0" not in table and (self._folder / table).resolve().is_relative_to(self._folder)
+
+
+def _boot() -> str:
+    """The machine's boot id; empty on platforms without one."""
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _inserted_after(folder: Path, block: int) -> set[str]:
+    """Parts with a higher block number, except those whose rows are in a merged part already."""
+    if not folder.is_dir():
+        return set()
+    names = [each.name for each in folder.iterdir()]
+    merged = [match for name in names if (match := _PART.fullmatch(name)) is not None]
+    return {
+        name
+        for name in names
+        if (inserted := _INSERTED.fullmatch(name)) is not None
+        and int(inserted[1]) > block
+        and not any(_covers(part, name, int(inserted[1])) for part in merged)
+    }
+
+
+def _covers(part: re.Match[str], name: str, block: int) -> bool:
+    is_same_partition = part[1] == name.partition("_")[0]
+    return is_same_partition and part[0] != name and int(part[2]) <= block <= int(part[3])
+
+
+def _forget_tokens(folder: Path, parts: set[str]) -> None:
+    """Record the parts as dropped in the engine's deduplication log, as DROP PART does.
+
+    A line is ``1`` (added) or ``2`` (dropped), the part and the token, separated by tabs.
+    """
+    logs = sorted(folder.glob("deduplication_log_*.txt"), key=_number) if folder.is_dir() else []
+    dropped: list[str] = []
+    for path in logs:
+        for line in path.read_text().splitlines():
+            kind, part, token = (*line.split("\t"), "", "", "")[:3]
+            if kind == _ADD and part in parts:
+                dropped.append(f"{_DROP}\t{part}\t{token}\n")
+    if not dropped:
+        return
+    text = logs[-1].read_text()
+    whole = text[: text.rfind("\n") + 1]  # the disk may have filled up in the middle of a line
+    with logs[-1].open("r+") as file:
+        file.truncate(len(whole))
+        file.seek(0, os.SEEK_END)
+        file.write("".join(dropped))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _number(path: Path) -> int:
+    return int(path.stem.rpartition("_")[2])
 
 
 def check_disk_space(folder: Path) -> None:
@@ -109,7 +316,7 @@ class DiskChecks:
 
     def _begin(self, table: str, before: set[str]) -> None:
         """Record that parts with higher block numbers are doubtful until the insert has ended."""
-        blocks = [int(match[1]) for name in before if (match := INSERTED.fullmatch(name))]
+        blocks = [int(match[1]) for name in before if (match := _INSERTED.fullmatch(name))]
         with self._record_lock:
             self._inserting[table] = max(blocks, default=0)
         with contextlib.suppress(OSError):  # missed only by a kill in this insert
@@ -153,4 +360,4 @@ class DiskChecks:
             [[paths]] = client.query(_FOLDERS, parameters={"name": table}).result_rows
             self._tables[table] = Path(paths[0])
         names = (each.name for each in self._tables[table].iterdir())
-        return {name for name in names if INSERTED.fullmatch(name)}
+        return {name for name in names if _INSERTED.fullmatch(name)}
