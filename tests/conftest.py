@@ -67,7 +67,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name bytes by their length: packed or sealed ones differ from process to process."""
+    """Name bytes by their length: packed or encrypted ones differ from process to process."""
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
 
 

@@ -1,5 +1,5 @@
 """Recorded requests of the ``posthog-cli`` program and of MCP clients:
-docs/spec/query-endpoints.md#11-clients-and-wishes-to-keep-in-mind.
+docs/spec/query-endpoints.md#11-clients-and-what-they-need.
 
 The program cannot be had here (it is no part of its package); these are its documented requests.
 """

@@ -13,6 +13,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
 SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
 FENCED = re.compile(r"^```.*?^```|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+CONFLICT = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -39,6 +40,12 @@ def test_relative_links_lead_to_files(page: str) -> None:
     files = {link.split("#")[0] for link in links if not re.match(r"\w+:|#", link)}
 
     assert [name for name in files if not ((DOCS / page).parent / name).exists()] == []
+
+
+def test_no_page_has_conflict_markers() -> None:
+    pages = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("benchmarks/**/*.md")]
+
+    assert [str(page) for page in pages if CONFLICT.search(page.read_text())] == []
 
 
 def test_the_first_page_shows_the_tested_commands_of_the_readme() -> None:

@@ -47,7 +47,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
         ordering_key: jobs with the same key are leased by one owner at a time, oldest first.
         weight: weight for ``max_weight``, e.g. the events in a batch; at least 1.
         lane: group that a lease can exclude, e.g. a function at its limit.
-        error: if set, the job is enqueued as a dead letter, due only after ``revive``.
+        error: if set, the job is enqueued as a dead letter, due only after ``requeue``.
         group: if set, ``lease_group`` leases the jobs of this group together, under this id.
     """
 
@@ -187,7 +187,7 @@ class Queue(Protocol):
         ...
 
     async def dead_letter(self, session: AsyncSession, job: Job, reason: str) -> None:
-        """Set a leased job aside as permanently failed; ``revive`` makes it due again.
+        """Set a leased job aside as permanently failed; ``requeue`` makes it due again.
 
         Raises:
             LeaseLost: the job is held by another worker, or gone.

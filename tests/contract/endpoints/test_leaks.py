@@ -76,7 +76,7 @@ def any_request(random: Random, kind: str) -> dict[str, Any]:
 
 
 def tenants_requested(request: dict[str, Any]) -> set[str | None]:
-    """The tenants that a wish names, as results would show them."""
+    """The tenants that a request names, as results would show them."""
     sent = request.get("variables", {}).get("tenant")
     values = sent if isinstance(sent, list) else [sent]
     return {None if value == "" else str(value) for value in values if value is not None}

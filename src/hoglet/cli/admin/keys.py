@@ -30,7 +30,10 @@ def create_key(
     ] = "Created on the command line",
     secret: Annotated[
         bool,
-        typer.Option("--secret", help="Create a project secret key, which can only run endpoints."),
+        typer.Option(
+            "--secret",
+            help="Create a project secret key, for endpoint:read (the default) and query:read.",
+        ),
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
