@@ -94,19 +94,19 @@ class Programs:
         """Operands before and after a call that changes them, so that the time of a read shows."""
         operands = [self._shared(0), f"change({self.value(depth)})", self._shared(0)]
         self.random.shuffle(operands)
-        one, two, three = operands
+        first, second, third = operands
         return self.random.choice(
             [
-                f"[{one}, {two}, {three}]",
-                f"concat({one}, {two}, {three})",
-                f"f'{{{one}}} {{{two}}} {{{three}}}'",
-                f"{{'k': {one}, 'l': {two}, 'm': {three}}}",
-                f"say([{one}, {two} = {three}])",
-                f"(say({one}) ? {two} : {three})",
-                f"(({one} + {two}) * {three})",
-                f"arrayMap(x -> [x, {two}, {one}], [{three}])",
-                f"(({one} ?? 0) between ({two} ?? 1) and ({three} ?? 2))",
-                f"{{'a': {one}, 'b': {two}}}[say('b')] = {three}",
+                f"[{first}, {second}, {third}]",
+                f"concat({first}, {second}, {third})",
+                f"f'{{{first}}} {{{second}}} {{{third}}}'",
+                f"{{'k': {first}, 'l': {second}, 'm': {third}}}",
+                f"say([{first}, {second} = {third}])",
+                f"(say({first}) ? {second} : {third})",
+                f"(({first} + {second}) * {third})",
+                f"arrayMap(x -> [x, {second}, {first}], [{third}])",
+                f"(({first} ?? 0) between ({second} ?? 1) and ({third} ?? 2))",
+                f"{{'a': {first}, 'b': {second}}}[say('b')] = {third}",
             ]
         )
 
