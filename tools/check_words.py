@@ -4,7 +4,7 @@ Covers the server, its tests, the benchmarks and the tools.
 
 ``RETIRED`` maps a word to the term that replaces it. A word is rejected anywhere in a name
 (``_wish``, ``list_letters``, ``ResealJob``). The words of ``RETIRED_NAMES`` are rejected only as
-the whole name, because they are plain English inside others (``NotFound``, ``_told_apart``).
+the whole name, because they are plain English inside others (``NotFound``, ``NotMade``).
 ``VARIABLES`` are whole names, too: they do not say what a variable holds.
 """
 

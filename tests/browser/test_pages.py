@@ -222,7 +222,7 @@ def broken(page: Page, links: dict[str, str]) -> Generator[str]:
 
 
 def violations(page: Page) -> list[str]:
-    """Violations of axe-core, of whatever impact."""
+    """Violations of axe-core, of any impact."""
     page.evaluate(AXE.read_text())
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [

@@ -222,7 +222,7 @@ def test_new_events_are_followed(server: ServerProject, function_id: str) -> Non
     )
     stopping = threading.Event()
 
-    def capture() -> None:  # again and again: nobody knows when the command begins to look
+    def capture() -> None:  # repeatedly, because the command may not be following yet
         number = 0
         while not stopping.wait(0.5):
             number += 1

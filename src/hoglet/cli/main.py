@@ -1,7 +1,7 @@
 """All commands.
 
 ``hoglet <noun> <verb>``, nouns in the plural. Commands call a server; those of ``hoglet admin``
-open a data folder. Exit codes: 0 done, 1 something differs or failed, 2 wrong use or no server.
+open a data folder. Exit codes: 0 success, 1 differences or a failure, 2 wrong usage or no server.
 """
 
 from pathlib import Path

@@ -88,12 +88,7 @@ def query_status(row: QueryRunRow) -> Json:
 
 
 def formatted(answer: RunResult) -> str:
-    r"""The rows as a plain text table, for language models.
-
-    Example:
-        >>> table(["event", "n"], [["a", 1]])
-        'event|n\na|1'
-    """
+    """The rows as a plain text table, for language models."""
     rows = orjson.loads(answer.result.rows_json)
     if not answer.result.is_insight:
         return table(answer.result.columns, rows)
@@ -105,7 +100,12 @@ def formatted(answer: RunResult) -> str:
 
 
 def table(columns: list[str], rows: list[list[Any]]) -> str:
-    """Columns and rows with ``|`` between cells, one row per line."""
+    r"""Columns and rows with ``|`` between cells, one row per line.
+
+    Example:
+        >>> table(["event", "n"], [["a", 1]])
+        'event|n\na|1'
+    """
     lines = ["|".join(columns)]
     lines += ["|".join(map(_cell, row)) for row in rows[:_MOST_FORMATTED_ROWS]]
     if len(rows) > _MOST_FORMATTED_ROWS:

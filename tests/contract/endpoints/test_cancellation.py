@@ -73,7 +73,7 @@ async def test_the_id_is_required(endpoints: EndpointWorld) -> None:
 
 
 async def processes(endpoints: EndpointWorld) -> list[str]:
-    """The queries that the engine is working on, without this one and statements that end some."""
+    """The queries that the engine is running, except this one and statements that kill queries."""
     asked = (
         "SELECT query FROM system.processes WHERE query NOT LIKE '%system.processes%' "
         "AND query NOT LIKE '%KILL QUERY%'"

@@ -146,7 +146,7 @@ def test_secrets_stay_out_of_the_lines_of_every_run():
         ("{person.properties.email = 'x'}", ["skipped", "skipped"]),
         ("{empty(elements_chain_href) and $group_0 = null}", ["succeeded", "succeeded"]),
         ("{jsonParse(properties.text) = 1}", ["failed", "failed"]),
-        ("{properties.number}", ["skipped", "skipped"]),  # true is what counts, not truth
+        ("{properties.number}", ["skipped", "skipped"]),  # only true counts, not every truthy value
     ],
 )
 def test_a_filter_is_asked_for_every_event(condition: str, outcomes: list[str]):

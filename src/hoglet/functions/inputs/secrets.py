@@ -43,8 +43,8 @@ def stored_identities(
     """
     identities: dict[int, int] = {}
     for identity in (_by_all, _by_name, _by_filters):
-        there = _told_apart(stored, identity, set(identities.values()))
-        here = _told_apart(sent, identity, set(identities))
+        there = _indexes_by(stored, identity, set(identities.values()))
+        here = _indexes_by(sent, identity, set(identities))
         identities |= {here[text]: there[text] for text in here.keys() & there.keys()}
     taken = set(identities.values())
     for index in range(min(len(stored), len(sent))):
@@ -84,13 +84,13 @@ def mapping_number(matchers: Sequence[MappingMatcher], index: int) -> int:
     return matchers[index].get("number", index) if index < len(matchers) else index
 
 
-def _told_apart(
+def _indexes_by(
     mappings: Sequence[FunctionMapping],
-    told_by: Callable[[FunctionMapping], str | None],
+    identity: Callable[[FunctionMapping], str | None],
     done: set[int],
 ) -> dict[str, int]:
-    """Indexes by a distinguishing key, for mappings whose key is unique."""
-    texts = {i: told_by(mapping) for i, mapping in enumerate(mappings) if i not in done}
+    """Indexes by a key such as the name, for mappings whose key is unique."""
+    texts = {i: identity(mapping) for i, mapping in enumerate(mappings) if i not in done}
     numbers = Counter(texts.values())
     return {text: i for i, text in texts.items() if text is not None and numbers[text] == 1}
 

@@ -141,7 +141,7 @@ def _unique_submissions(resolver: Resolver, node: tree.Call, scope: Scope) -> Ex
 
 
 def _property_or_text(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
-    """Columns of a table with a property by its type and as text; comparisons choose.
+    """Columns that hold a property by its type and as text; comparisons choose one of them.
 
     Only used in the reading query of a materialized endpoint.
     """
