@@ -8,8 +8,8 @@ import typer
 from typer.core import TyperGroup
 
 from hoglet import __version__
+from hoglet.cli.error_handling import exit_code, print_error, print_hint, usage_errors_in_one_line
 from hoglet.cli.old_spellings import modern_spelling
-from hoglet.cli.refusals import exit_code, print_error, print_hint, usage_errors_in_one_line
 from hoglet.kit.errors import HogletError
 
 

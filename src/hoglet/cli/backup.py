@@ -14,7 +14,7 @@ import typer
 from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 
 from hoglet.cli.admin.data_folder import DataDir, NoData
-from hoglet.cli.refusals import BadUsage
+from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.server.address import server_url
 from hoglet.cli.server.api_client import ApiUnreachable, no_answer
 from hoglet.cli.server.api_errors import ApiRefused

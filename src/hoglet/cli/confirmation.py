@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from hoglet.cli.refusals import BadUsage
+from hoglet.cli.error_handling import BadUsage
 
 
 def confirm(lines: list[str], *, yes: bool) -> None:

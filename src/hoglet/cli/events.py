@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hoglet.cli.refusals import print_hint
+from hoglet.cli.error_handling import print_hint
 from hoglet.cli.tail import add_tail
 from hoglet.kit.clock import SystemClock
 

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from hoglet.cli.refusals import BadUsage
+from hoglet.cli.error_handling import BadUsage
 from hoglet.kit.json import JsonObject
 
 

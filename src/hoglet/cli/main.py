@@ -28,10 +28,10 @@ from hoglet.cli.admin.secrets import secrets_app
 from hoglet.cli.admin.warehouse import warehouse_app
 from hoglet.cli.application import command_line
 from hoglet.cli.endpoints.commands import endpoints_app
+from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.functions.commands import functions_app
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.project import dev, init, pull, sync, tests
-from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server import login
 from hoglet.cli.server.connection import ServerCommand
 from hoglet.cli.server.serve import serve

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.output import AsJson
-from hoglet.cli.refusals import BadUsage
 from hoglet.cli.rows import FormatOption, OutputOption, choose_format, print_rows
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.responses import QueryResponse

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.output import cell, print_json, print_table
-from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server.responses import QueryResponse
 
 

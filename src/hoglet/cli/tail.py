@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from hoglet.cli.error_handling import print_hint
 from hoglet.cli.output import AsJson, visible
-from hoglet.cli.refusals import print_hint
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import ServerCommand, connect

@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from hoglet.hogql.bind import PlaceholderBinder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import refused
+from hoglet.hogql.expand_placeholders import PlaceholderBinder
 from hoglet.hogql.flatten import flatten
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query

@@ -23,7 +23,7 @@ from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import MethodNotAllowed, NotFound, Unreadable
-from hoglet.queries.editor_schema import check_editor_query
+from hoglet.queries.editor_query_schemas import check_editor_query
 from hoglet.queries.hogql import run_node
 from hoglet.queries.kinds import EDITOR_KINDS, check_node, unwrap
 from hoglet.queries.progress import query_progress

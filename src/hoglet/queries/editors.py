@@ -22,7 +22,7 @@ from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.queries import repository
 from hoglet.queries.database_schema import DatabaseSchema, database_schema
-from hoglet.queries.editor_schema import LANGUAGES, METADATA, SCHEMA
+from hoglet.queries.editor_query_schemas import LANGUAGES, METADATA, SCHEMA
 from hoglet.queries.service import with_known_variables
 from hoglet.queries.worker import autocomplete, metadata
 from hoglet.queries.worker.diagnostics import finding, of_error

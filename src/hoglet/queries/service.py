@@ -40,9 +40,9 @@ from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import HogletError, Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries import overrides
-from hoglet.queries.editor_schema import check_editor_query
+from hoglet.queries.editor_query_schemas import check_editor_query
 from hoglet.queries.events_query import EventsPlan, as_events, as_events_error, plan_events
-from hoglet.queries.events_schema import check_events_query, is_bounded
+from hoglet.queries.events_query_schemas import check_events_query, is_bounded
 from hoglet.queries.kinds import EDITOR_KINDS, EVENTS, check_node
 from hoglet.queries.schemas import BACKGROUND_WORDS, QueryBody
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from hoglet.access.auth import AccessService
 from hoglet.access.principals import Principal
 from hoglet.cli.admin.keys import keys_app, projects_app
-from hoglet.cli.refusals import exit_code
+from hoglet.cli.error_handling import exit_code
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database

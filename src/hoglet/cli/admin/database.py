@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hoglet.cli.admin.data_folder import DataDir, NoData
-from hoglet.cli.refusals import BadUsage
+from hoglet.cli.error_handling import BadUsage
 
 if TYPE_CHECKING:  # SQLAlchemy is not needed to print help
     from hoglet.store.table_copy import RowsCopied

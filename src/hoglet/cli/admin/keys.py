@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hoglet.cli.admin.data_folder import DataDir, in_transaction
+from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.output import AsJson, print_json, print_table
-from hoglet.cli.refusals import BadUsage
 from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other commands

@@ -9,8 +9,8 @@ from hoglet.cli.admin.data_folder import (
     in_transaction,
     with_database,
 )
+from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.output import AsJson, print_json, print_table
-from hoglet.cli.refusals import BadUsage
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.suggestions import near
 

@@ -19,8 +19,8 @@ from hoglet.cli.endpoints.versions import (
     usage,
     version_of,
 )
+from hoglet.cli.error_handling import BadUsage, exit_with_two
 from hoglet.cli.output import AsJson, print_json, print_table, visible, wide_console
-from hoglet.cli.refusals import BadUsage, exit_with_two
 from hoglet.cli.rows import FormatOption, OutputOption, choose_format, print_rows
 from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import ServerTyper, connect

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
+from hoglet.cli.error_handling import exit_with_two
 from hoglet.cli.output import AsJson, print_json, print_table, wide_console
-from hoglet.cli.refusals import exit_with_two
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.completion import complete

@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from hoglet.cli.error_handling import BadUsage, print_hint
 from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson, visible
-from hoglet.cli.refusals import BadUsage, print_hint
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
 from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import connect

@@ -17,9 +17,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from hoglet.cli.error_handling import BadUsage, print_error
 from hoglet.cli.project.sync import Folder
 from hoglet.cli.project.tests import snapshot
-from hoglet.cli.refusals import BadUsage, print_error
 from hoglet.cli.server.api_client import ApiClient
 from hoglet.cli.tail import print_event, recent_events
 from hoglet.kit.errors import HogletError

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hoglet.cli.refusals import BadUsage
+from hoglet.cli.error_handling import BadUsage
 
 _TOKEN = "WELCOME_WEBHOOK_TOKEN"  # noqa: S105 (the name of a variable)
 _PLANS = (

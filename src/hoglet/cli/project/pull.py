@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.confirmation import confirm
+from hoglet.cli.error_handling import FAILED, BadUsage
 from hoglet.cli.output import print_json, visible
 from hoglet.cli.project.sync import DryRun, Prune, Yes, print_plan
-from hoglet.cli.refusals import FAILED, BadUsage
 from hoglet.cli.server.connection import connect
 
 _HERE = Path()

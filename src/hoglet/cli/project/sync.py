@@ -12,8 +12,8 @@ from rich.text import Text
 
 from hoglet.cli.confirmation import confirm
 from hoglet.cli.endpoints.versions import COLOURS
+from hoglet.cli.error_handling import FAILED, exit_with_two, print_hint
 from hoglet.cli.output import AsJson, print_json, visible, wide_console
-from hoglet.cli.refusals import FAILED, exit_with_two, print_hint
 from hoglet.cli.server.connection import connect
 
 Folder = Annotated[

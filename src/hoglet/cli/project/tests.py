@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from hoglet.cli.error_handling import BadUsage, print_error
 from hoglet.cli.project.sync import Folder
-from hoglet.cli.refusals import BadUsage, print_error
 from hoglet.kit.errors import HogletError
 
 FAILED, WRONG = 1, 2

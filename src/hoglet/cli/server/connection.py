@@ -21,7 +21,7 @@ from typing import Annotated, Any, override
 import typer
 from typer.core import TyperCommand
 
-from hoglet.cli.refusals import print_hint
+from hoglet.cli.error_handling import print_hint
 from hoglet.cli.server.address import DEFAULT_URL, server_url
 from hoglet.cli.server.api_client import ApiClient, ApiUnreachable, not_hoglet
 from hoglet.cli.server.profiles import BadProfile, Profile, load_profiles

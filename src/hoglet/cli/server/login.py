@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.output import AsJson, print_json, print_table
-from hoglet.cli.refusals import BadUsage
 from hoglet.cli.server.address import DEFAULT_URL, server_url
 from hoglet.cli.server.api_client import ApiClient, not_hoglet
 from hoglet.cli.server.profiles import FIRST, BadProfile, Profile, load_profiles, save_profiles

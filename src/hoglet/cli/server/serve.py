@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hoglet.cli.refusals import exit_with_two
+from hoglet.cli.error_handling import exit_with_two
 from hoglet.kit.optional_packages import without
 
 

@@ -17,11 +17,11 @@ from hoglet.functions.filters.nodes import (
 )
 from hoglet.functions.filters.operators import apply_operator
 from hoglet.functions.json_types import PropertyFilter
+from hoglet.kit.element_selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json import array_at, is_array, is_object
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.kit.property_types import COHORT_TYPES, FUNCTION_TYPES
-from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.kit.suggestions import near
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression

@@ -30,9 +30,9 @@ from hoglet.hogql.query_json.nodes import PROPERTIES
 from hoglet.hogql.query_json.validation import check_shape
 from hoglet.hogql.schema import TABLES
 from hoglet.hogql.types import DATETIME
+from hoglet.kit.element_selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.kit.property_operators import OPERATORS, WITHOUT_VALUE
 from hoglet.kit.property_types import COHORT_TYPES, QUERY_TYPES
-from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.syntax import tree
 
 type Condition = tree.Expression

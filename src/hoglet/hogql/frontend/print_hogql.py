@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from hoglet.hogql.comparisons import COMPARISONS
+from hoglet.hogql.comparison_operators import COMPARISONS
 from hoglet.syntax import tree
 
 INTERVAL_PARTS = {

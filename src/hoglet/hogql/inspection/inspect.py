@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.bind import PlaceholderBinder
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.expand_placeholders import PlaceholderBinder
 from hoglet.hogql.frontend.preprocess import read_query
-from hoglet.hogql.inspection.explain import explain
 from hoglet.hogql.inspection.property_reads import PropertyRead, property_reads
+from hoglet.hogql.inspection.query_plan import explain
 from hoglet.hogql.inspection.time_bounds import (
     IndexUse,
     index_use,

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.ast_builders import Expression, changed, compare, every, same, walk
-from hoglet.hogql.comparisons import COMPARISONS
+from hoglet.hogql.comparison_operators import COMPARISONS
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.functions import find_function
 from hoglet.hogql.materialize.refusal import Refusal

@@ -9,7 +9,7 @@ docs/spec/query-endpoints.md#104-functions.
 
 from typing import Any
 
-from hoglet.hogql.comparisons import COMPARISONS
+from hoglet.hogql.comparison_operators import COMPARISONS
 from hoglet.hogql.errors import refused
 from hoglet.hogql.filters.cohorts import find_cohort
 from hoglet.hogql.plan import (

@@ -9,7 +9,7 @@ Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 from collections.abc import Callable
 from functools import cache
 
-from hoglet.hogql.comparisons import COMPARISONS
+from hoglet.hogql.comparison_operators import COMPARISONS
 from hoglet.hogql.functions import FunctionEntry, is_text_function
 from hoglet.hogql.plan import Expr, FunctionCall, Name, Number, Value
 from hoglet.hogql.resolve.operands.alignment import is_null

@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from hoglet.hogql.bind import PlaceholderBinder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
+from hoglet.hogql.expand_placeholders import PlaceholderBinder
 from hoglet.hogql.plan import Expr, Relation, SetQuery
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree

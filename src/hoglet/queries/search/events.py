@@ -19,7 +19,7 @@ from hoglet.hogql.context import MAX_LIMIT
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound, Unreadable
-from hoglet.queries.events_schema import check_events_query
+from hoglet.queries.events_query_schemas import check_events_query
 from hoglet.queries.hogql import run_node, select_rows
 from hoglet.queries.kinds import EVENTS
 from hoglet.queries.search.persons import (

@@ -3,7 +3,7 @@
 A pause of 30 minutes starts a new path; an immediately repeated item counts once. With a start
 point a path starts at its first occurrence, with an end point it ends at its first occurrence; if a
 path between both is too long, its middle is shown as ``...``. Paths can be those of a funnel's
-persons, see ``of_funnel``.
+persons, see ``funnel_paths``.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -24,13 +24,13 @@ from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import DateSpan, span_of
-from hoglet.hogql.insights.paths.items import included, is_included, item, point
-from hoglet.hogql.insights.paths.of_funnel import (
+from hoglet.hogql.insights.paths.funnel_paths import (
     BEFORE,
     BETWEEN,
     FunnelPaths,
     funnel_source,
 )
+from hoglet.hogql.insights.paths.items import included, is_included, item, point
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     common_conditions,

@@ -8,8 +8,8 @@ from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter
 from hoglet.functions.filters.context import FilterContext
 from hoglet.hogql import QueryContext, property_condition
+from hoglet.kit.element_selectors import BadSelector, selector_pattern, tag_name_pattern
 from hoglet.kit.errors import SourceError
-from hoglet.kit.selectors import BadSelector, selector_pattern, tag_name_pattern
 
 CHAIN = elements_chain(
     [
