@@ -27,6 +27,7 @@ from hoglet.store.database import ChangeMark, Database, insert_into
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
 CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
 _ROWS_AT_ONCE = 1000
+_OVERFLOW_BYTES = 4096  # SQLite keeps a larger payload in pages of its own
 _CONSUMER = "/"  # separates an owner's name from the names of its consumers
 
 
@@ -75,6 +76,7 @@ class SqlQueue:
         self._owner = owner
         self._signals = signals or Signals()
         self._statements = statements(is_sqlite=database.is_sqlite)
+        self._lease_room = _lease_room(owner) if database.is_sqlite else None
         self._busy: dict[str, bool] = {}
         self._empty_at: dict[str, ChangeMark] = {}
 
@@ -91,7 +93,7 @@ class SqlQueue:
         insert = insert_into(session, JobRow)
         statement = insert.on_conflict_do_nothing(index_elements=[JobRow.id])
         connection = await session.connection()
-        await connection.execute(statement, _rows_of(jobs, now))
+        await connection.execute(statement, _rows_of(jobs, now, self._lease_room))
         self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def lease(
@@ -312,7 +314,18 @@ class SqlQueue:
         return sorted(map(_job_of, rows), key=lambda job: (job.priority, job.run_at, job.id))
 
 
-def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
+def _lease_room(owner: str) -> str:
+    """As many bytes as leasing a group adds to a row; leasing removes them from ``error``.
+
+    SQLite writes only the changed pages of a row whose size stays the same. Otherwise a lease
+    writes the payload again, hundreds of kilobytes of it for a batch of events.
+    """
+    size_of_time, size_of_uuid = 27, 32
+    added = size_of_time + 2 * size_of_uuid + len(owner)  # until when, lease, group, owner
+    return " " * (added - 1)  # the type of a text of 58 and more takes two bytes, that of NULL one
+
+
+def _rows_of(jobs: Sequence[NewJob], now: datetime, lease_room: str | None) -> list[dict[str, Any]]:
     """Rows to insert; jobs of one call get increasing microseconds to keep their order."""
     first = now - timedelta(microseconds=len(jobs) - 1)
     return [
@@ -329,7 +342,9 @@ def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
             "retries": 0,
             "payload": job.payload,
             "buried_at": now if job.error is not None else None,
-            "error": job.error,
+            "error": lease_room
+            if job.error is None and len(job.payload) > _OVERFLOW_BYTES
+            else job.error,
             "group_id": job.group,
         }
         for offset, job in enumerate(jobs)

@@ -194,7 +194,8 @@ class Statements:
         .where(JOBS.c.group_id == bindparam("group"))
         .order_by(JOBS.c.run_at, JOBS.c.id)
     )
-    take_as_group = take.values(group_id=bindparam("new_group"))
+    # `error` only reserves room in jobs that did not fail, see `hoglet.queue.sql`.
+    take_as_group = take.values(group_id=bindparam("new_group"), error=None)
 
 
 def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:

@@ -5,6 +5,7 @@ import itertools
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -49,6 +50,22 @@ async def _lease_group(queue: SqlQueue, limit: int = 10) -> list[Job]:
 
 def _payloads(jobs: list[Job]) -> list[bytes]:
     return [job.payload for job in jobs]
+
+
+async def test_the_lease_of_a_group_does_not_write_its_payloads_again(tmp_path: Path):
+    url = f"sqlite+aiosqlite:///{tmp_path / 'jobs.db'}"
+    migrate(url)
+    database = Database(url)
+    queue = SqlQueue(database, FixedClock(datetime(2026, 1, 1, tzinfo=UTC)), owner="server")
+    await _put(queue, *[_job(bytes(100_000)) for _ in range(20)])
+    with closing(sqlite3.connect(tmp_path / "jobs.db")) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    leased = await _lease_group(queue, limit=20)
+
+    assert len(leased) == 20
+    assert (tmp_path / "jobs.db-wal").stat().st_size < 1_000_000
+    await database.close()
 
 
 async def test_a_leased_job_is_not_leased_again(queue: SqlQueue):
