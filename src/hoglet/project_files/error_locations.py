@@ -9,14 +9,14 @@ from hoglet.project_files.folder import PROJECT, VARIABLES, endpoint_files, name
 from hoglet.project_files.formats import draft_file, function_file
 from hoglet.project_files.formats.list_file import LISTS, place_in_list
 from hoglet.project_files.formats.yaml_files import place_of
-from hoglet.project_files.model import Project
+from hoglet.project_files.model import ProjectContent
 from hoglet.project_files.plan import PlannedChange
 from hoglet.project_files.push import PushFailed
 
 _LINE_OF_QUERY = re.compile(r"query: (\d+):\d+: ")
 
 
-def located(failed: PushFailed, folder: Path, files: Project) -> PushFailed:
+def located(failed: PushFailed, folder: Path, files: ProjectContent) -> PushFailed:
     """The error with the file and line that the refused change comes from."""
     if failed.change is None:
         return failed
@@ -25,7 +25,7 @@ def located(failed: PushFailed, folder: Path, files: Project) -> PushFailed:
 
 
 def place_of_change(
-    folder: Path, files: Project, change: PlannedChange, field: str = "", detail: str = ""
+    folder: Path, files: ProjectContent, change: PlannedChange, field: str = "", detail: str = ""
 ) -> str:
     """The file of a change with the line, ``functions/a/function.yaml:7``; "" for a deletion.
 

@@ -20,7 +20,7 @@ from hoglet.project_files.formats.list_file import LISTS, merged_list, read_list
 from hoglet.project_files.formats.settings_file import merged_settings, read_settings
 from hoglet.project_files.formats.variable_file import merged_variables, read_variables
 from hoglet.project_files.formats.yaml_files import BadFile, dump, load, load_text
-from hoglet.project_files.model import Project, free_name, slug
+from hoglet.project_files.model import ProjectContent, free_name, slug
 from hoglet.project_files.secret_names import item_at, with_variables
 from hoglet.project_files.stray_files import check_no_stray_files
 
@@ -50,13 +50,13 @@ def find_project(start: Path) -> Path:
     )
 
 
-def read_folder(folder: Path) -> Project:
+def read_folder(folder: Path) -> ProjectContent:
     """Read the project in a folder.
 
     Raises:
         BadFile: a file is invalid; the message starts with its path and line.
     """
-    project = Project(settings=read_settings(folder / PROJECT))
+    project = ProjectContent(settings=read_settings(folder / PROJECT))
     check_no_stray_files(folder)
     project.objects["variable"] = read_variables(folder / VARIABLES)
     for kind in LISTS:
@@ -93,7 +93,11 @@ def endpoint_files(folder: Path) -> list[Path]:
 
 
 def write_folder(
-    folder: Path, project: Project, files: Project | None = None, *, prune: bool = False
+    folder: Path,
+    project: ProjectContent,
+    files: ProjectContent | None = None,
+    *,
+    prune: bool = False,
 ) -> list[Path]:
     """Write a project read from a server; returns the changed files.
 
@@ -105,7 +109,7 @@ def write_folder(
         files: the project in the files; none if the folder is new.
         prune: remove variables, actions and cohorts that the server lacks from their files.
     """
-    here = files or Project()
+    here = files or ProjectContent()
     changed: list[Path] = []
 
     def write(path: Path, document: Any) -> None:
@@ -135,7 +139,9 @@ def write_folder(
     return changed
 
 
-def _retained(kind: str, files: Project, server: Project, *, prune: bool) -> dict[str, Any]:
+def _retained(
+    kind: str, files: ProjectContent, server: ProjectContent, *, prune: bool
+) -> dict[str, Any]:
     """The objects of the files that a pull keeps."""
     here, there = files.of_kind(kind), server.of_kind(kind)
     return {name: item for name, item in here.items() if name in there or not prune}
@@ -159,7 +165,7 @@ def file_for(endpoints: Path, name: str, taken: Mapping[str, Path]) -> Path:
 
 
 def place_functions(
-    folder: Path, project: Project, renamed: Mapping[str, str] | None = None
+    folder: Path, project: ProjectContent, renamed: Mapping[str, str] | None = None
 ) -> None:
     """Assign a folder to each function of a server: its own, or a new one with its name."""
     taken: dict[str, Path] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from hoglet.project_files.documents import Document, FunctionDocument
 from hoglet.project_files.formats.references import unresolved
-from hoglet.project_files.model import KINDS, Project, Remark
+from hoglet.project_files.model import KINDS, ProjectContent, Remark
 
 _MEANINGLESS = frozenset({"conditionHash", "bytecode", "bytecode_error"})
 _OF_QUERIES = frozenset({"uuid"})
@@ -18,7 +18,7 @@ _INTEGRATION_TYPES = frozenset({"integration", "integration_multi"})
 NO_INTEGRATION = 0
 
 
-def prepare(project: Project, templates: frozenset[str]) -> None:
+def prepare(project: ProjectContent, templates: frozenset[str]) -> None:
     """Change the documents of a project in place.
 
     Args:

@@ -61,7 +61,7 @@ def no_objects() -> Objects:
 
 
 @dataclass(slots=True)
-class Project:
+class ProjectContent:
     """The content of a project's files.
 
     Attributes:

@@ -25,7 +25,7 @@ from hoglet.project_files.formats.endpoint_file import DEFAULTS as ENDPOINT_DEFA
 from hoglet.project_files.formats.function_file import SITE_TYPES, code_name
 from hoglet.project_files.formats.references import references
 from hoglet.project_files.formats.yaml_files import BadFile
-from hoglet.project_files.model import KINDS, Project
+from hoglet.project_files.model import KINDS, ProjectContent
 
 _JSON_TYPES = frozenset({"dictionary", "json", "number", "boolean"})
 _NO_FIELD = object()
@@ -91,7 +91,7 @@ class Plan:
     functions: dict[str, FunctionDocument] = field(default_factory=dict[str, FunctionDocument])
 
 
-def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
+def make_plan(server: ProjectContent, files: ProjectContent, *, prune: bool) -> Plan:
     """Compare a server with files.
 
     Args:
@@ -114,7 +114,7 @@ def make_plan(server: Project, files: Project, *, prune: bool) -> Plan:
     return plan
 
 
-def check_code(files: Project) -> None:
+def check_code(files: ProjectContent) -> None:
     """Compile the Hog of every function, and of its draft.
 
     Raises:
@@ -205,7 +205,7 @@ def _typed(name: str, text: str, kind: str) -> Any:
         raise BadFile(f"{name} is not JSON, which a secret of type {kind} needs.") from None
 
 
-def secret_variables(files: Project) -> set[str]:
+def secret_variables(files: ProjectContent) -> set[str]:
     """The environment variables of all secrets in the project's functions and drafts."""
     documents = (*files.objects["function"].values(), *files.objects["draft"].values())
     return {name for document in documents for name in _variables_of(document)}
@@ -226,7 +226,7 @@ def _variables_of(document: Document) -> set[str]:
     return {name.removeprefix("env:") for name in secrets if isinstance(name, str)}
 
 
-def check_secrets(plan: Plan, server: Project) -> None:
+def check_secrets(plan: Plan, server: ProjectContent) -> None:
     """Check that all variables of secrets are set, before anything is sent.
 
     Raises:
@@ -243,7 +243,7 @@ def check_secrets(plan: Plan, server: Project) -> None:
 
 
 def draft_with_secrets(
-    change: PlannedChange, plan: Plan, server: Project, environment: Mapping[str, str]
+    change: PlannedChange, plan: Plan, server: ProjectContent, environment: Mapping[str, str]
 ) -> Document:
     """The fields of a draft with the values of its secrets.
 
@@ -324,7 +324,7 @@ def _value(kind: str, document: Document, key: str) -> Any:
     return None if kind != "endpoint" and value in ("", [], {}) else value
 
 
-def _settings_changes(server: Project, files: Project) -> list[PlannedChange]:
+def _settings_changes(server: ProjectContent, files: ProjectContent) -> list[PlannedChange]:
     """The change of the project's settings, if files have others than the server."""
     changed = tuple(
         key
@@ -337,7 +337,7 @@ def _settings_changes(server: Project, files: Project) -> list[PlannedChange]:
 
 
 def _deletions(
-    kind: str, server: Project, files: Project, renamed: Mapping[str, str]
+    kind: str, server: ProjectContent, files: ProjectContent, renamed: Mapping[str, str]
 ) -> list[PlannedChange]:
     """Deletions of the objects of a kind that have no file; drafts go with their functions."""
     moved = {

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from hoglet.project_files.documents import Document, InputDocuments
 from hoglet.project_files.formats import function_file
 from hoglet.project_files.formats.yaml_files import load
-from hoglet.project_files.model import Project
+from hoglet.project_files.model import ProjectContent
 
 
 def secret_name(folder: str, key: str) -> str:
@@ -26,7 +26,7 @@ class NamedSecret(NamedTuple):
         return f"{self.function}: {self.input} (push takes it from env:{self.variable})"
 
 
-def named_secrets(project: Project) -> list[NamedSecret]:
+def named_secrets(project: ProjectContent) -> list[NamedSecret]:
     """Secret inputs of the written functions, including those of mappings."""
     secrets: list[NamedSecret] = []
     for key in project.objects["function"]:

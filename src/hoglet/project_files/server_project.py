@@ -14,7 +14,7 @@ from hoglet.project_files.formats.draft_file import draft_of
 from hoglet.project_files.formats.references import Names, with_ids, with_names
 from hoglet.project_files.formats.settings_file import SETTINGS
 from hoglet.project_files.formats.yaml_files import BadFile
-from hoglet.project_files.model import Project, Remark, free_name
+from hoglet.project_files.model import ProjectContent, Remark, free_name
 
 _NOT_DEFAULT = {"week_start_day": 0, "test_account_filters": [],
                 "person_display_name_properties": None}  # fmt: skip
@@ -43,7 +43,7 @@ class ServerProject:
         self._api = api
         self._ids: dict[tuple[str, str], str] = {}
         self._records: dict[tuple[str, str], Record] = {}
-        self.project = Project()
+        self.project = ProjectContent()
         actions = self._named_records("action", "/actions/")
         cohorts = self._named_records("cohort", "/cohorts/")
         self.names = Names(

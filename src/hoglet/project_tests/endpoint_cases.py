@@ -7,7 +7,7 @@ from urllib.parse import quote
 from hoglet.kit.errors import HogletError
 from hoglet.project_files.documents import EndpointDocument
 from hoglet.project_files.formats.endpoint_file import read_file
-from hoglet.project_files.model import Objects, Project
+from hoglet.project_files.model import Objects, ProjectContent
 from hoglet.project_files.plan import make_plan
 from hoglet.project_files.push import push
 from hoglet.project_files.server_project import ServerProject
@@ -26,7 +26,7 @@ class EndpointCases:
         files: the project, for variables, actions, cohorts and its time zone.
     """
 
-    def __init__(self, embedded: Embedded, files: Project) -> None:
+    def __init__(self, embedded: Embedded, files: ProjectContent) -> None:
         self._embedded = embedded
         self._files = files
 
@@ -74,7 +74,7 @@ class EndpointCases:
             "draft": {},
             "endpoint": endpoints,
         }
-        desired = Project(objects=objects)
+        desired = ProjectContent(objects=objects)
         server = ServerProject(api)
         push(server, make_plan(server.project, desired, prune=False))
 

@@ -15,7 +15,7 @@ from hoglet.project_files.documents import (
 from hoglet.project_files.formats import function_file
 from hoglet.project_files.formats.difference import comparable
 from hoglet.project_files.formats.references import with_names
-from hoglet.project_files.model import KINDS, Project, Remark
+from hoglet.project_files.model import KINDS, ProjectContent, Remark
 from hoglet.project_files.plan import PlannedChange, Verb, make_plan
 from hoglet.project_files.push import body_of
 from hoglet.project_files.server_project import ServerProject
@@ -31,7 +31,7 @@ _LEFT_TO_SERVER = frozenset({"execution_order", "icon_url"})
 _SHOWN_PATHS = 6
 
 
-def drop_rejected_parts(project: Project) -> None:
+def drop_rejected_parts(project: ProjectContent) -> None:
     """Remove the parts that a push would reject, and write the rest as hoglet stores it.
 
     Each removal adds a remark to ``left_out``, each difference one to ``changed``. It takes
@@ -40,7 +40,7 @@ def drop_rejected_parts(project: Project) -> None:
     asyncio.run(_try(project))
 
 
-async def _try(project: Project) -> None:
+async def _try(project: ProjectContent) -> None:
     async with open_embedded() as embedded:
         project_id, _ = await embedded.new_project()
         api = embedded.api(project_id)
@@ -48,7 +48,7 @@ async def _try(project: Project) -> None:
 
 
 class _Rehearsal:
-    def __init__(self, api: ProjectApi, project: Project) -> None:
+    def __init__(self, api: ProjectApi, project: ProjectContent) -> None:
         self._api = api
         self._project = project
         self._server = ServerProject(api)

@@ -9,7 +9,7 @@ from hoglet.project_files.error_locations import place_of_change
 from hoglet.project_files.folder import PROJECT, read_folder
 from hoglet.project_files.formats.references import Names
 from hoglet.project_files.formats.yaml_files import BadFile
-from hoglet.project_files.model import Project
+from hoglet.project_files.model import ProjectContent
 from hoglet.project_files.plan import check_code, make_plan
 from hoglet.project_files.push import PushFailed, push
 from hoglet.project_files.server_project import ServerProject
@@ -41,20 +41,20 @@ async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[CaseO
             yield outcome
 
 
-def _needs_warehouse(files: Project, cases: Sequence[Case]) -> bool:
+def _needs_warehouse(files: ProjectContent, cases: Sequence[Case]) -> bool:
     """Whether any case reads the warehouse; opening it dominates a short run."""
     return bool(files.objects["cohort"]) or any(case.kind == "endpoint" for case in cases)
 
 
-async def _functions(embedded: Embedded, files: Project, folder: Path) -> FunctionCases:
+async def _functions(embedded: Embedded, files: ProjectContent, folder: Path) -> FunctionCases:
     """Create the actions, cohorts and settings that filters of functions can refer to."""
     project_id, _ = await embedded.new_project(files.settings.get("timezone") or "UTC")
     names = await asyncio.to_thread(_push_named, embedded.api(project_id), files, folder)
     return FunctionCases(embedded, await embedded.scope(project_id), names)
 
 
-def _push_named(api: ProjectApi, files: Project, folder: Path) -> Names:
-    desired = Project(settings=files.settings.copy())
+def _push_named(api: ProjectApi, files: ProjectContent, folder: Path) -> Names:
+    desired = ProjectContent(settings=files.settings.copy())
     desired.settings.pop("name", None)
     for kind in ("action", "cohort"):
         desired.of_kind(kind).update(files.of_kind(kind))

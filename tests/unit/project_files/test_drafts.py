@@ -10,7 +10,7 @@ from hoglet.project_files.formats.draft_file import draft_of, read_draft
 from hoglet.project_files.formats.function_file import document_of, read_function
 from hoglet.project_files.formats.yaml_files import BadFile
 from hoglet.project_files.from_posthog import prepare
-from hoglet.project_files.model import Project
+from hoglet.project_files.model import ProjectContent
 
 RECORD = {
     "type": "destination",
@@ -79,7 +79,7 @@ def test_a_wrong_draft_is_named_with_its_line(tmp_path: Path, text: str, says: s
 
 
 def test_drafts_of_another_server_are_left_out_by_name() -> None:
-    project = Project()
+    project = ProjectContent()
     key = project.add_function(document_of(RECORD))
     project.objects["draft"][key] = {"hog": "return 2"}
     prepare(project, frozenset())

@@ -9,7 +9,7 @@ from hoglet.project_files.folder import find_project, read_folder, write_folder
 from hoglet.project_files.formats.function_file import document_of
 from hoglet.project_files.formats.references import Names, with_ids, with_names
 from hoglet.project_files.formats.yaml_files import BadFile
-from hoglet.project_files.model import Project, slug
+from hoglet.project_files.model import ProjectContent, slug
 from hoglet.project_files.plan import check_code, make_plan, with_secrets
 from hoglet.project_files.secret_names import secret_name
 
@@ -162,7 +162,7 @@ def test_a_file_that_nothing_reads_is_an_error(tmp_path: Path, name: str, says: 
 
 @pytest.mark.parametrize("name", ["../../.profile", "a/b", "/etc/passwd", "..", ""])
 def test_a_server_cannot_write_outside_of_the_folder(tmp_path: Path, name: str) -> None:
-    server = Project()
+    server = ProjectContent()
     server.objects["endpoint"][name] = {"query": {"kind": "HogQLQuery", "query": "select 1"}}
 
     with pytest.raises(BadFile, match="there is no file of such a name"):
@@ -248,7 +248,7 @@ def test_endpoints_that_differ_in_case_have_two_files_on_every_system(tmp_path: 
     stored.objects["endpoint"]["BY_PLAN"] = {**stored.objects["endpoint"]["by_plan"]}
     stored.objects["endpoint"]["BY_PLAN"]["name"] = "BY_PLAN"
     for _ in range(2):
-        write_folder(tmp_path / "b", Project(objects={**stored.objects, "function": {}}))
+        write_folder(tmp_path / "b", ProjectContent(objects={**stored.objects, "function": {}}))
         files = sorted(path.name for path in (tmp_path / "b/endpoints").iterdir())
         assert files == ["BY_PLAN.yaml", "by_plan-2.yaml"]
     assert sorted(read_folder(tmp_path / "b").objects["endpoint"]) == ["BY_PLAN", "by_plan"]
@@ -284,21 +284,21 @@ def test_secrets_come_from_variables_or_stay(tmp_path: Path) -> None:
 
 
 def test_what_is_named_by_others_comes_first() -> None:
-    files = Project()
+    files = ProjectContent()
     part = {"type": "cohort", "key": "id", "cohort": "B"}
     files.objects["cohort"] = {
         "A": {"name": "A", "filters": {"properties": {"values": [part]}}},
         "B": {"name": "B", "filters": {}},
     }
-    names = [change.name for change in make_plan(Project(), files, prune=False).changes]
+    names = [change.name for change in make_plan(ProjectContent(), files, prune=False).changes]
     assert names == ["B", "A"]
 
 
 def test_settings_of_the_project_come_after_the_cohorts_that_they_name() -> None:
     cohort = {"type": "cohort", "key": "id", "cohort": "Insiders"}
-    files = Project(settings={"name": "Shop", "test_account_filters": [cohort]})
+    files = ProjectContent(settings={"name": "Shop", "test_account_filters": [cohort]})
     files.objects["cohort"]["Insiders"] = {"name": "Insiders"}
-    plan = make_plan(Project(settings={"name": "Other"}), files, prune=False)
+    plan = make_plan(ProjectContent(settings={"name": "Other"}), files, prune=False)
     assert list(map(str, plan.changes)) == [
         "create cohort Insiders",
         "update project: name, test_account_filters",

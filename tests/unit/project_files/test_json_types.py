@@ -10,7 +10,7 @@ from hoglet.project_files.formats import endpoint_file
 from hoglet.project_files.formats.draft_file import draft_of
 from hoglet.project_files.formats.function_file import document_of
 from hoglet.project_files.formats.yaml_files import BadFile
-from hoglet.project_files.model import Project
+from hoglet.project_files.model import ProjectContent
 from hoglet.project_files.plan import make_plan
 
 PAIRS = [(True, 1), (1, True), (False, 0), (0, False)]
@@ -29,8 +29,10 @@ def record(value: Any) -> dict[str, Any]:
     }
 
 
-def project_with(value: Any, draft: Any = None) -> Project:
-    project = Project(settings={"name": "Shop", "test_account_filters": [{"value": [value]}]})
+def project_with(value: Any, draft: Any = None) -> ProjectContent:
+    project = ProjectContent(
+        settings={"name": "Shop", "test_account_filters": [{"value": [value]}]}
+    )
     live = document_of(record(value))
     name = project.add_function(live)
     if draft is not None:

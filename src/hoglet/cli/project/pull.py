@@ -37,12 +37,12 @@ def pull(
     server may be PostHog; whatever hoglet does not support is listed at the end.
     """
     from hoglet.project_files import folder as files
-    from hoglet.project_files.model import Project
+    from hoglet.project_files.model import ProjectContent
     from hoglet.project_files.plan import make_plan, renamed_functions
 
     target = to if to is not None else _project_or(_HERE)
     server = _read_server()
-    here = files.read_folder(target) if (target / files.PROJECT).exists() else Project()
+    here = files.read_folder(target) if (target / files.PROJECT).exists() else ProjectContent()
     renamed = renamed_functions(here.objects["function"], server.objects["function"])
     files.place_functions(target, server, renamed)
     plan = make_plan(here, server, prune=prune)

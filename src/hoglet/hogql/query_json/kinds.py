@@ -19,9 +19,9 @@ from hoglet.hogql.query_json.parts import (
     FunnelStep,
     GroupType,
     Interval,
-    Node,
     Number,
     PropertyFilters,
+    QueryBase,
     Range,
     Series,
     display_options,
@@ -164,7 +164,7 @@ class StickinessFilter(TypedDict, total=False):
 # --- queries
 
 
-class _Insight(Node, total=False):
+class _Insight(QueryBase, total=False):
     dateRange: DateRange
     properties: PropertyFilters
     filterTestAccounts: bool
@@ -273,7 +273,7 @@ class QueryVariable(TypedDict, total=False):
     isNull: bool
 
 
-class HogQLQuery(Node, total=False):
+class HogQLQuery(QueryBase, total=False):
     """A query as text: ``{"kind": "HogQLQuery", "query": "SELECT 1"}``."""
 
     kind: Literal["HogQLQuery"]

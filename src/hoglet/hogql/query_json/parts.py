@@ -128,7 +128,7 @@ class QueryTags(TypedDict, total=False):
     scene: str
 
 
-class Node(TypedDict, total=False):
+class QueryBase(TypedDict, total=False):
     """Keys of every query."""
 
     version: Number
