@@ -224,7 +224,7 @@ class FunctionService:
     ) -> FunctionView | None:
         async with self.database.read() as session:
             row = await repository.find(
-                session, scope.project.id, function_id, deleted=_revives(body)
+                session, scope.project.id, function_id, deleted=_restores(body)
             )
         if row is None:
             raise NotFound
@@ -340,7 +340,7 @@ def _logged(row: HogFunctionRow) -> LoggedFields:
     return cast("LoggedFields", {name: getattr(row, name) for name in LOGGED_FIELDS})
 
 
-def _revives(body: JsonObject) -> bool | None:
+def _restores(body: JsonObject) -> bool | None:
     """Only the JSON boolean ``deleted: false`` restores a deleted function."""
     return None if body.get("deleted") is False else False
 

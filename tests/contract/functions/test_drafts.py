@@ -278,6 +278,25 @@ async def test_a_draft_that_became_invalid_is_not_published(hoglet):
     assert (await get(hoglet, function["id"]))["draft"] is not None
 
 
+async def test_a_draft_that_changes_while_it_is_published_is_published_as_changed(
+    hoglet, monkeypatch
+):
+    function = await hoglet.create(hog="return 1")
+    await draft(hoglet, function["id"], hog="return 2")
+    compile_plan, changes = hoglet.service.planner.compile, iter(["return 3"])
+
+    async def change_once_and_compile(project, plan):
+        for hog in changes:
+            hoglet.clock.advance(seconds=1)
+            await draft(hoglet, function["id"], hog=hog)
+        return await compile_plan(project, plan)
+
+    monkeypatch.setattr(hoglet.service.planner, "compile", change_once_and_compile)
+    done = await publish(hoglet, function["id"])
+
+    assert (done["hog"], done["draft"]) == ("return 3", None)
+
+
 async def test_unknown_and_deleted_functions(hoglet):
     function = await hoglet.create()
     await draft(hoglet, function["id"], hog="return 2")

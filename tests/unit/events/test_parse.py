@@ -72,6 +72,10 @@ def test_an_event_is_refused(raw: Any, kind: type[Exception]):
     assert type(incoming.refusal_of(raw)) is kind
 
 
+def test_names_and_distinct_ids_of_the_greatest_length_are_accepted():
+    assert incoming.refusal_of({"event": "e" * 200, "distinct_id": "d" * 200}) is None
+
+
 @pytest.mark.parametrize(
     ("raw", "distinct_id"),
     [
