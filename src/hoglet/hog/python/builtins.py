@@ -201,7 +201,8 @@ def _namespace() -> dict[str, Any]:
         "type": type, "LEN": len, "STR": str, "JOIN": "".join, "THROW": HogThrow,
         "ANY": Exception, "imp": import_value,
         "RANGE": range, **METHODS,
-        "check": check, "read": read, "host": host, "thrown": thrown, "fail": fail,
+        "check": check, "read": read, "NO_FIELDS": {},
+        "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "part": part,
         "long": long, "glue": glue, "intact": is_intact, "full": full, "note": note, "mark": mark,
         "call": call_value, "call_steps": call_steps,
@@ -220,7 +221,7 @@ def _namespace() -> dict[str, Any]:
         "R_keys": host_data.keys, "R_typeof": host_data.type_of, "R_has": host_data.has,
         "R_in": host_data.is_in, "R_not_in": host_data.is_not_in,
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
-        "R_edited": host_data.edited,
+        "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
         "host_value": host_data.HostValue,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip

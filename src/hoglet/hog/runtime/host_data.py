@@ -13,7 +13,7 @@ import orjson
 from hoglet.hog.runtime.budget import charged, current
 from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, has_text_keys, import_value, is_tagged
-from hoglet.hog.runtime.formatting import printed
+from hoglet.hog.runtime.formatting import as_text, printed
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
     copied,
@@ -22,7 +22,7 @@ from hoglet.hog.runtime.plain_data import (
     has_whole_float,
     is_plain,
 )
-from hoglet.hog.runtime.values import display_key, type_name
+from hoglet.hog.runtime.values import LARGEST_INTEGER, display_key, type_name
 
 
 def _is_plain_object(value: Any) -> bool:
@@ -118,6 +118,18 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
             is_plain = type(item) is dict and not is_tagged(item)
             holder[path[-1]] = item.copy() if is_plain else import_value(item)
     return copy
+
+
+def part(value: Any) -> str:
+    """The value inside a string: null is empty."""
+    if type(value) is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+        return str(value)
+    return "" if value is None else as_text(import_value(value))
+
+
+def to_string(value: Any, _zone: Any = None) -> str:
+    """``toString(value)``."""
+    return "null" if value is None else part(value)
 
 
 def printed_host(value: Any) -> str:

@@ -6,19 +6,22 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
-from hoglet.hog.python.codegen.operands import Operand, coerced
+from hoglet.hog.python.codegen.operands import Operand, coerced, whole_value
 from hoglet.hog.python.codegen.purity import EFFECTS, STABLE
-from hoglet.hog.python.codegen.text_calls import method_call
+from hoglet.hog.python.codegen.text_calls import SAME_FOR_RAW, method_call
 from hoglet.hog.stdlib.table import STL
 
-_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify"})
+_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify", "toString"})
 """Library functions with a form ``R_name`` for host data that was not imported."""
 
 _TAKES_RAW: Final = {
     "typeof", "keys", "has", "length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper",
-    "trim",
+    "trim", "toString", "round",
 }  # fmt: skip
 """Library functions whose first argument may be host data that was not imported."""
+
+_TAKES_ONLY_RAW: Final = frozenset({"print", "concat"})
+"""Library functions whose arguments all may be."""
 
 _MUTABLE: Final = frozenset({"L", "D", "E", "A", None})
 """Kinds of values that another part of an expression may change."""
@@ -45,7 +48,7 @@ class CallPrinter(Evaluation):
         if fault is not None:
             return Operand(f"fail({fault!a}, {_after(operands)})", "A")
         if node.name == "concat" and self._changes_within(node):
-            text = f"L_concat({', '.join(operand.text for operand in operands)})"
+            text = f"L_concat({', '.join(map(whole_value, operands))})"
         else:
             text = self._library_call(node.name, operands)
         if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
@@ -67,7 +70,7 @@ class CallPrinter(Evaluation):
     def _arguments(self, node: bound.CallGlobal) -> list[Operand]:
         if node.name in _TAKES_RAW or (node.name, len(node.arguments)) == ("jsonStringify", 1):
             return self.sequence(node.arguments, raw=(0,))
-        if node.name == "print":
+        if node.name in _TAKES_ONLY_RAW:
             return self.sequence(node.arguments, raw=range(len(node.arguments)))
         function = self.program.borrowing.lambda_of(node)
         if function is None or not self._borrows(function, LAMBDA_PARAMETER[node.name]):
@@ -85,7 +88,8 @@ class CallPrinter(Evaluation):
         text = special(self, operands) if special else method_call(name, operands, self.temporaries)
         if text is not None:
             return text
-        given = ", ".join([operand.text for operand in operands])
+        as_is = name in _HAS_RAW_FORM or name in SAME_FOR_RAW
+        given = ", ".join([item.text if as_is else whole_value(item) for item in operands])
         if STL[name].form != "callback":
             is_raw = name in _HAS_RAW_FORM and operands[0].raw
             return f"{'R' if is_raw else 'L'}_{name}({given})"
@@ -132,7 +136,8 @@ class CallPrinter(Evaluation):
         if operand.kind == "K":
             return f"(STR({again}) if type({first}) is I else part({again}))"
         if operand.kind == "A":
-            return f"({again} if type({first}) is S else part({again}))"
+            part = "R_part" if operand.raw else "part"
+            return f"({again} if type({first}) is S else {part}({again}))"
         return f"part({operand.text})"
 
     @staticmethod

@@ -7,6 +7,7 @@ from hoglet.hog.python.codegen.borrowing import Borrowing
 from hoglet.hog.python.codegen.operands import Temporaries
 from hoglet.hog.python.codegen.purity import Effects
 from hoglet.hog.python.codegen.type_facts import TypeFacts
+from hoglet.hog.python.codegen.views import Views
 from hoglet.hog.stdlib.table import STL
 
 
@@ -91,6 +92,9 @@ class ProgramContext:
         self.effects = Effects(
             self.facts, host_names=self.host_names, known_globals=host.known_globals
         )
+        self.views = Views(facts, borrowing, host.known_globals, enabled=not (trace or batch))
+        for path in self.views.paths:
+            self.root_name(path[0])
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(
             self.all, self.facts, functions=self.functions, async_names=self.async_names

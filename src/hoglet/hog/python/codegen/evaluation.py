@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.codegen.emitter import Emitter
-from hoglet.hog.python.codegen.operands import Operand
+from hoglet.hog.python.codegen.operands import Operand, coerced
 from hoglet.hog.python.codegen.purity import EFFECTS, READS, STABLE
+from hoglet.hog.python.codegen.type_facts import constant_kind
 
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply
@@ -61,7 +62,7 @@ class Evaluation(Emitter):
             return f"(not {self.test(inner)})" if odd else self.test(inner)
         if isinstance(node, bound.And | bound.Or):
             return self._chain(node, strict=False)
-        return self.truth(self.value(node))
+        return self.truth(self.raw(node))
 
     def truth(self, operand: Operand) -> str:
         """The text of a condition on an operand."""
@@ -82,7 +83,7 @@ class Evaluation(Emitter):
         if isinstance(node, bound.Not):
             inner, odd = _without_nots(node)
             return f"(not {self.test(inner)})" if odd else self.strict(inner)
-        operand = self.value(node)
+        operand = self.raw(node)
         return operand.text if operand.kind == "B" else f"truthy({operand.text})"
 
     def _chain(self, node: bound.And | bound.Or, *, strict: bool) -> str:
@@ -138,19 +139,23 @@ class Evaluation(Emitter):
                 kind, raw = operands[index].kind, operands[index].raw
                 operands[index] = Operand(name, kind, atom=True, raw=raw)
 
-    def both(self, left: Any, right: Any) -> tuple[Operand, Operand]:
-        """Operands of a binary operator, the right one evaluated first; at least one is an atom."""
+    def both(self, left: Any, right: Any, *, raw: bool = False) -> tuple[Operand, Operand]:
+        """Operands of a binary operator, the right one evaluated first; at least one is an atom.
+
+        If ``raw``, they may be host data that was not imported.
+        """
+        value = self.raw if raw else self.value
         levels = self.effects.level(left), self.effects.level(right)
         if EFFECTS in levels and min(levels) >= READS:
-            second = self.hold(self.value(right), right)
-            return self.value(left), second
-        second = self.value(right)
+            second = self.hold(value(right), right)
+            return value(left), second
+        second = value(right)
         between = self.mark()
-        first = self.value(left)
+        first = value(left)
         if self.mark() > between and not second.atom:
             name = self.temporaries.new()
             self.insert(between, f"{name} = {second.text}")
-            second = Operand(name, second.kind, atom=True)
+            second = Operand(name, second.kind, atom=True, raw=second.raw)
         if not first.atom and not second.atom and not self._may_stay(first, second):
             second = self.bind(second)
         return first, second
@@ -166,17 +171,85 @@ class Evaluation(Emitter):
         """Whether an expression reads the host's data and nothing else."""
         return self.program.borrowing.is_raw(node)
 
+    def may_be_raw(self, node: Any) -> bool:
+        """Whether :meth:`raw` may return host data: it is read, unless null, or else a literal."""
+        if isinstance(node, bound.IfNull):
+            rest = node.fallback
+            return self.may_be_raw(node.value) and (_is_scalar(rest) or self.may_be_raw(rest))
+        return self.is_raw(node)
+
     def raw(self, node: Any) -> Operand:
         """An expression whose value may be plain host data that was not imported yet."""
         if isinstance(node, bound.ReadGlobal) and not node.library:
-            text = self._raw_in_batch(node) if self.program.batch else self._raw_global(node)
+            text = self._raw_in_batch(node) if self.program.batch else self._path_text(node.path)
             return Operand(text, "A", raw=True)
         if isinstance(node, bound.ReadVariable) and self.is_raw(node):
             return Operand(self.variable(node.variable), "A", atom=True, raw=True)
         if isinstance(node, bound.GetProperty) and self.is_raw(node.target):
+            path = self.program.views.path_of(node)
+            if path is not None and self.program.views.longest(path[:-1])[0] is not None:
+                return Operand(self._path_text(path), "A", raw=True)
             key = self.bind(self.value(node.key))
-            return Operand(self.property_text(self.raw(node.target), key), "A", raw=True)
+            return Operand(self._raw_property(node.target, key), "A", raw=True)
+        if isinstance(node, bound.IfNull) and self.may_be_raw(node) and not self.program.batch:
+            return self._raw_or_else(node)
         return self.value(node)
+
+    def _raw_or_else(self, node: bound.IfNull) -> Operand:
+        value = self.raw(node.value)
+        fallback = self.branch(node.fallback, "A", raw=True)
+        first, again = self.temporaries.twice(value)
+        if not fallback[0]:
+            text = f"({again} if {first} is not None else {fallback[1]})"
+            return Operand(text, "A", raw=True)
+        name = self.temporaries.new()
+        self.line(f"{name} = {value.text}")
+        self.guard(f"if {name} is None:", fallback, name)
+        return Operand(name, "A", atom=True, raw=True)
+
+    # --- branches
+
+    def branch(self, node: Any, kind: str, *, raw: bool = False) -> tuple[list[Any], str]:
+        """The statements a branch needs, removed from the output, and its value."""
+        mark = self.mark()
+        self.indent += 1
+        operand = self.raw(node) if raw else self.value(node)
+        text = coerced(operand, kind)
+        self.indent -= 1
+        return self.take(mark), text
+
+    def guard(self, head: str, branch: tuple[list[Any], str], name: str) -> None:
+        """Print a branch under its condition; its value is bound to the name."""
+        self.line(head)
+        self.put(branch[0])
+        self.indent += 1
+        self.line(f"{name} = {branch[1]}")
+        self.indent -= 1
+
+    def _raw_property(self, target: Any, key: Operand) -> str:
+        view = self._view_of(target)
+        if view is not None and key.kind == "S":
+            return f"{view}.get({key.text})"
+        if view is not None and key.kind == "A":
+            slow = f"prop({self.raw(target).text}, {key.text})"
+            return f"({view}.get({key.text}) if type({key.text}) is S else {slow})"
+        return self.property_text(self.raw(target), key)
+
+    def _view_of(self, node: Any) -> str | None:
+        """The name of the view of an object, None if it has none."""
+        views = self.program.views
+        path = views.path_of(node)
+        if path in views.paths:
+            return views.paths[path]
+        if isinstance(node, bound.ReadVariable) and node.variable in views.variables:
+            return f"w{self.variable(node.variable)[1:]}"
+        return None
+
+    def view(self, variable: bound.Variable) -> None:
+        """Bind the view of a variable, if it has one."""
+        if variable in self.program.views.variables:
+            name = self.variable(variable)
+            self.line(f"w{name[1:]} = {name} if type({name}) is D else NO_FIELDS")
 
     def _raw_in_batch(self, node: bound.ReadGlobal) -> str:
         """A read of a global in a batch; on KeyError (no such root) it takes its slow path."""
@@ -189,22 +262,26 @@ class Evaluation(Emitter):
                 text = f"({name}.get({part!a}) if type({name} := {text}) is D else None)"
         return text
 
-    def _raw_global(self, node: bound.ReadGlobal) -> str:
+    def _path_text(self, path: tuple[Any, ...]) -> str:
         """A read of a global whose root is a local variable; unusual values take the slow path."""
-        path = ", ".join(ascii(part) if isinstance(part, str) else repr(part) for part in node.path)
-        slow = f"read(G, {path})"
-        root = self.program.root_name(str(node.path[0]))
-        *middle, last = node.path
+        root = self.program.root_name(str(path[0]))
+        steps = ", ".join(ascii(part) if isinstance(part, str) else repr(part) for part in path)
+        slow = f"read(G, {steps})"
+        *middle, last = path
         if not middle:
             return f"({root} if {root} is not None else {slow})"
-        if not all(isinstance(part, str) for part in node.path):
+        if not all(isinstance(part, str) for part in path):
             return slow
-        tests, holder = [f"type({root}) is D"], root
-        for part in middle[1:]:
+        tests, holder, steps = [f"type({root}) is D"], root, middle[1:]
+        view, seen = self.program.views.longest(path[:-1])
+        if view is not None:  # below a view there are no errors to report
+            tests, holder, steps, slow = [], view, middle[seen:], "None"
+        for part in steps:
             name = self.temporaries.new()
             tests.append(f"type({name} := {holder}.get({part!a})) is D")
             holder = name
-        return f"({holder}.get({last!a}) if {' and '.join(tests)} else {slow})"
+        text = f"{holder}.get({last!a})"
+        return f"({text} if {' and '.join(tests)} else {slow})" if tests else text
 
     def imported(self, operand: Operand) -> Operand:
         """Import a raw operand as a Hog value; strings, the usual case, need no import."""
@@ -245,6 +322,13 @@ def _without_nots(node: Any) -> tuple[Any, bool]:
     while isinstance(node, bound.Not):
         node, odd = node.operand, not odd
     return node, odd
+
+
+def _is_scalar(node: Any) -> bool:
+    """Whether an expression is a literal that importing does not change."""
+    return isinstance(node, bound.Constant) and (
+        node.value is None or type(node.value) in (str, bool) or constant_kind(node.value) == "Z"
+    )
 
 
 def item_text(operand: Operand) -> str:

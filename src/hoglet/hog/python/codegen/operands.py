@@ -161,11 +161,11 @@ def _positive(operand: Operand) -> bool:
 
 
 def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> str:
+    """Numbers are computed in place; ints only if they and the result are small."""
     slow = _SLOW[operator]
-    if "S" in (left.kind, right.kind) or "N" in (left.kind, right.kind):
-        return f"{slow}({left.text}, {right.text})"
+    if {"S", "N", "B", "L", "D"} & {left.kind, right.kind}:
+        return f"{slow}({whole_value(left)}, {whole_value(right)})"
     guards, uses = list[str](), dict[int, str]()
-    guard = "F" if "F" in (left.kind, right.kind) else "I"
     # the operand that is not an atom is evaluated in the first guard, which always runs
     for operand in sorted((left, right), key=lambda operand: operand.atom):
         if operand.is_number and operand.atom:
@@ -173,21 +173,26 @@ def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> 
             continue
         first, again = new.twice(operand)
         uses[id(operand)] = again
-        guards.append(f"type({first}) is {guard}")
+        small = f" and {_RANGE.format(again)}" if operand.raw else ""
+        guards.append(f"(type({first}) is F or type({again}) is I{small})")
     a, b = uses[id(left)], uses[id(right)]
     shown_a = _beside(left, right) if left.constant else a
     shown_b = _beside(right, left) if right.constant else b
-    test = " and ".join(guards)
-    if guard == "F":
-        return f"({shown_a} {operator} {shown_b} if {test} else {slow}({a}, {b}))"
+    slow_a, slow_b = (f"imp({a})" if left.raw else a), (f"imp({b})" if right.raw else b)
+    test, otherwise = " and ".join(guards), f"{slow}({slow_a}, {slow_b})"
+    if "F" in (left.kind, right.kind):
+        return f"({shown_a} {operator} {shown_b} if {test} else {otherwise})"
     name = new.new()
-    result = _RANGE.format(f"({name} := {shown_a} {operator} {shown_b})")
-    nonzero = (
-        f" and {name}"
-        if operator == "*" and not (_is_positive(left) or _is_positive(right))
-        else ""
-    )
-    return f"({name} if {test} and {result}{nonzero} else {slow}({a}, {b}))"
+    result = _RANGE.format(name)
+    if operator == "*" and not (_is_positive(left) or _is_positive(right)):
+        result = f"{name} and {result}"
+    computed = f"(type({name} := {shown_a} {operator} {shown_b}) is F or {result})"
+    return f"({name} if {test} and {computed} else {otherwise})"
+
+
+def whole_value(operand: Operand) -> str:
+    """The operand's text where a function needs a Hog value."""
+    return f"imp({operand.text})" if operand.raw else operand.text
 
 
 def _is_positive(operand: Operand) -> bool:
@@ -196,30 +201,31 @@ def _is_positive(operand: Operand) -> bool:
 
 def _quotient(left: Operand, right: Operand, new: Temporaries) -> str:
     if not (left.is_number and right.is_number):
-        return f"div({left.text}, {right.text})"
+        return f"div({whole_value(left)}, {whole_value(right)})"
     if right.constant and right.value:
         return f"({left.text} / {_beside(right, left)})"
     if not left.atom and not right.atom:
-        return f"div({left.text}, {right.text})"
+        return f"div({whole_value(left)}, {whole_value(right)})"
     first, again = new.twice(right)
     if left.atom:
         return f"({left.text} / {again} if {first} else div({left.text}, {again}))"
     if right.atom:
-        return f"div({left.text}, {right.text})"
-    return f"div({left.text}, {right.text})"
+        return f"div({whole_value(left)}, {whole_value(right)})"
+    return f"div({whole_value(left)}, {whole_value(right)})"
 
 
 def _remainder(left: Operand, right: Operand, new: Temporaries) -> str:
     positive = right.constant and right.kind in {"Z", "F"} and right.value > 0
     if not (right.is_number and (left.is_number or positive)) or not (left.atom or right.atom):
-        return f"mod({left.text}, {right.text})"
+        return f"mod({whole_value(left)}, {whole_value(right)})"
     if not right.atom:
-        return f"mod({left.text}, {right.text})"
+        return f"mod({whole_value(left)}, {whole_value(right)})"
     first, again = new.twice(left)
     other = _beside(right, left)
     sign = "" if positive else f" and {other} > 0"
-    guard = f"{first} >= 0" if left.is_number else f"type({first}) is I and {again} >= 0"
-    return f"({again} % {other} if {guard}{sign} else mod({again}, {right.text}))"
+    guard = f"{first} >= 0" if left.is_number else f"type({first}) is I and 0 <= {again} <= {_BIG}"
+    slow = f"imp({again})" if left.raw else again
+    return f"({again} % {other} if {guard}{sign} else mod({slow}, {right.text}))"
 
 
 # --- comparisons

@@ -30,7 +30,7 @@ class OperatorPrinter(Evaluation):
     """The printer of operators and conditionals."""
 
     def _arithmetic(self, node: bound.Arithmetic) -> Operand:
-        left, right = self.both(node.left, node.right)
+        left, right = self.both(node.left, node.right, raw=True)
         kind = self.facts.kind(node) or "K"
         if not (left.atom and right.atom) and kind == "K" and node.operator in "*/%":
             left, right = self._both_atoms(left, right)
@@ -87,7 +87,7 @@ class OperatorPrinter(Evaluation):
         pair = node.left, node.right
         if not any(isinstance(item, bound.Constant) and _is_small(item.value) for item in pair):
             return None
-        if not any(self.is_raw(item) for item in pair):
+        if not any(self.may_be_raw(item) for item in pair):
             return None
         left, right = self.raw(node.left), self.raw(node.right)
         return comparison(node.operator, left, right, self.temporaries)
@@ -115,12 +115,12 @@ class OperatorPrinter(Evaluation):
         if _chained(node) > _LONGEST_CHAIN:
             return self._long_conditional(node, kind)
         test = self.test(node.condition)
-        then, otherwise = self._branch(node.then, kind), self._branch(node.otherwise, kind)
+        then, otherwise = self.branch(node.then, kind), self.branch(node.otherwise, kind)
         if not then[0] and not otherwise[0]:
             return Operand(f"({then[1]} if {test} else {otherwise[1]})", kind)
         name = self.temporaries.new()
-        self._guard(f"if {test}:", then, name)
-        self._guard("else:", otherwise, name)
+        self.guard(f"if {test}:", then, name)
+        self.guard("else:", otherwise, name)
         return Operand(name, kind, atom=True)
 
     def _long_conditional(self, node: Any, kind: str) -> Operand:
@@ -140,35 +140,22 @@ class OperatorPrinter(Evaluation):
         self.indent -= 1
         return Operand(name, kind, atom=True)
 
-    def _branch(self, node: Any, kind: str) -> tuple[list[Any], str]:
-        """The statements a branch needs, removed from the output, and its value."""
-        mark = self.mark()
-        self.indent += 1
-        text = coerced(self.value(node), kind)
-        self.indent -= 1
-        return self.take(mark), text
-
-    def _guard(self, head: str, branch: tuple[list[Any], str], name: str) -> None:
-        self.line(head)
-        self.put(branch[0])
-        self.indent += 1
-        self.line(f"{name} = {branch[1]}")
-        self.indent -= 1
-
     def _if_null(self, node: bound.IfNull) -> Operand:
+        if self.may_be_raw(node) and not self.program.batch:
+            return self.imported(self.raw(node))
         kind = self.facts.kind(node) or "A"
         value = self.value(node.value)
         if value.kind not in "AN":
             return Operand(coerced(value, kind), kind) if kind == "F" else value
         if value.kind == "N" and value.constant:
             return self.value(node.fallback)
-        fallback = self._branch(node.fallback, kind)
+        fallback = self.branch(node.fallback, kind)
         if not fallback[0]:
             first, again = self.temporaries.twice(value)
             return Operand(f"({again} if {first} is not None else {fallback[1]})", kind)
         name = self.temporaries.new()
         self.line(f"{name} = {value.text}")
-        self._guard(f"if {name} is None:", fallback, name)
+        self.guard(f"if {name} is None:", fallback, name)
         return Operand(name, kind, atom=True)
 
     OPERATORS: Final[Handlers] = {

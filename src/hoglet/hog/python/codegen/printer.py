@@ -2,8 +2,8 @@
 
 The module binds ``FUNCTIONS`` (name and number of parameters of each function), ``LINES`` (the
 Hog line behind each Python line) and ``f0``, the program. It uses the names of the vocabulary,
-numbered names such as ``v1 t1 f1 m1``, and nothing else: user text is never a name, an attribute or
-code; it only appears in escaped literals.
+numbered names such as ``v1 w1 h1 t1 f1 m1``, and nothing else: user text is never a name, an
+attribute or code; it only appears in escaped literals.
 """
 
 from hoglet.hog.bind import tree as bound
@@ -33,8 +33,10 @@ class FunctionPrinter(StatementPrinter):
         mark = self.mark()
         self._print_body()
         self.indent += 1
-        for root, name in self.program.roots.items():
-            self.insert(mark, f"{name} = G.get({root!a})")
+        roots = self.program.roots
+        lines = [f"{name} = G.get({root!a})" for root, name in roots.items()]
+        for text in reversed(lines + self.program.views.lines(roots)):
+            self.insert(mark, text)
         self.indent -= 1
 
     def print_batch(self) -> None:
@@ -90,6 +92,8 @@ class FunctionPrinter(StatementPrinter):
         self.indent += 1
         self._declare_outer()
         self.line("if d > LIMIT: check(d)")
+        for parameter in self._function.parameters:
+            self.view(parameter)
         self.statement(self._function.body)
         if not always_returns(self._function.body):
             self.line("return None")

@@ -104,6 +104,7 @@ class StatementPrinter(ExpressionPrinter):
             self.line(f"{self.variable(node.variable)} = {text}")
         else:
             self.declare(node.variable, text)
+        self.view(node.variable)
         self.note(node.variable.name, self.variable(node.variable))
 
     def _borrowed(self, node: bound.Declare) -> Operand:
@@ -152,7 +153,8 @@ class StatementPrinter(ExpressionPrinter):
             return False
         if len(rest) > 8 or any(self.effects.level(item) > 1 for item in rest):
             return False
-        parts = [self.text_part(operand) for operand in self.sequence(tuple(rest))]
+        operands = self.sequence(tuple(rest), raw=range(len(rest)))
+        parts = [self.text_part(operand) for operand in operands]
         name, added = self.variable(variable), self.temporaries.new()
         self.line(f"{added} = {' + '.join(parts)}")
         plain = f"({added}.isascii() or intact({added}))"
@@ -322,6 +324,7 @@ class StatementPrinter(ExpressionPrinter):
         self.line(_CHECK)
         if is_raw and node.value not in self.program.borrowing.variables:
             self.line(f"if type({item}) is not S: {item} = imp({item})")
+        self.view(node.value)
         for variable in (node.key, node.value):
             if variable is not None and self.program.storage.is_boxed(variable):
                 name = self.program.storage.name(variable)

@@ -34,7 +34,7 @@ _FORMS: Final[dict[tuple[str, int], _Form]] = {
     ("splitByString", 2): _Form("SPLIT({0}, {1})", position=1, is_new=True),
     ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", position=1, is_new=True),
 }
-_TAKES_ANY: Final = frozenset({"empty", "notEmpty"})
+SAME_FOR_RAW: Final = frozenset({"empty", "notEmpty", "length", "isNull", "isNotNull"})
 """Functions that return the same for host data that was not imported."""
 
 METHODS: Final = {
@@ -61,9 +61,11 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
     test = f"type({first}) is S"
     if form.is_new:
         test += f" and LEN({again}) <= 256"
-    whole = f"imp({again})" if subject.raw and name not in _TAKES_ANY else again
-    given = [whole if index == form.position else item.text for index, item in enumerate(operands)]
     text = form.text.format(again, *(item.text for item in literals))
+    if subject.raw and name == "toString":
+        return f"({text} if {test} else R_toString({again}))"
+    whole = f"imp({again})" if subject.raw and name not in SAME_FOR_RAW else again
+    given = [whole if index == form.position else item.text for index, item in enumerate(operands)]
     return f"({text} if {test} else L_{name}({', '.join(given)}))"
 
 
