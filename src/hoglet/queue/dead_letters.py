@@ -14,7 +14,7 @@ async def count_failed(session: AsyncSession) -> dict[str, int]:
     """Number of dead-lettered jobs by queue: ``{"spool": 1}``; queues without any are omitted."""
     failed = select(JobRow.queue, func.count()).where(JobRow.buried_at.is_not(None))
     rows = await session.execute(failed.group_by(JobRow.queue))
-    return dict(rows.tuples().all())
+    return dict(rows.all())
 
 
 async def failed_jobs(session: AsyncSession) -> Sequence[JobRow]:
