@@ -119,7 +119,8 @@ def read_rows(body: bytes, columns: list[ResultColumn], into: JsonPartsWriter) -
     del body
     if written:
         into.add(written, _BETWEEN)
-    if reported.get("rows") != into.count:
+    # An aborted query may report the rows that it wrote before its exception.
+    if "exception" in reported or reported.get("rows") != into.count:
         raise from_engine(str(reported.get("exception", "The result was cut off.")), None)
     spent = reported.get("statistics", {})
     statistics = Statistics(

@@ -177,6 +177,18 @@ async def test_a_secret_that_became_plain_stays_as_it_is(hoglet):
     assert (again.status_code, again.json()["inputs"]["t"]["value"]) == (200, "open")
 
 
+async def test_a_value_that_was_secret_in_between_is_restored_as_it_is_now(hoglet):
+    function = await hoglet.create(inputs_schema=TOKEN, inputs={"t": {"value": "hush"}}, name="one")
+    await change(hoglet, function, inputs_schema=SECRET_TOKEN)
+    await change(hoglet, function, inputs_schema=TOKEN, inputs={"t": {"value": "open"}}, name="two")
+
+    entries = await history(hoglet, function)
+    assert "hush" not in str(entries)
+    again = await restore(hoglet, function, activity_id=entries["results"][-1]["id"])
+    assert again.status_code == 200, again.text
+    assert (again.json()["name"], again.json()["inputs"]["t"]["value"]) == ("one", "open")
+
+
 async def test_a_secret_of_one_mapping_leaves_the_same_key_of_another_alone(hoglet):
     secret = {"name": "s", "inputs_schema": SECRET_TOKEN, "inputs": {"t": {"value": "hush"}}}
     plain = {"name": "p", "inputs_schema": TOKEN, "inputs": {"t": {"value": "open"}}}

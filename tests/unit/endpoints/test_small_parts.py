@@ -9,12 +9,14 @@ from uuid import UUID
 import orjson
 import pytest
 
+from hoglet.access.principals import Project
 from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
 from hoglet.endpoints.query_schema import expand
 from hoglet.endpoints.run.cache import Result, ResultCache, SingleFlight
 from hoglet.endpoints.run.executor import ConcurrencyLimiter
+from hoglet.endpoints.run.plan import depends_on
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import JsonParts, ResultColumn
@@ -221,3 +223,27 @@ def test_breakdown_values_become_filters() -> None:
     assert bound["properties"][1]["operator"] == "is_not_set"
     assert bound["properties"][2]["key"] == "(toString(properties.x)) = 'it\\'s \\\\'"
     assert eligibility(query).can_materialize
+
+
+TEST_ACCOUNTS = [{"key": "email", "type": "person", "operator": "icontains", "value": "@test"}]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({"kind": "TrendsQuery", "filterTestAccounts": True}, {"test_account_filters"}),
+        ({"kind": "TrendsQuery", "filterTestAccounts": False}, set()),
+        ({"kind": "HogQLQuery", "filters": {"filterTestAccounts": True}}, {"test_account_filters"}),
+        ({"kind": "HogQLQuery", "filterTestAccounts": True}, set()),
+        ({"kind": "HogQLQuery", "filters": None}, set()),
+    ],
+)
+def test_results_depend_on_test_accounts_only_if_the_query_filters_them(
+    query: dict[str, Any], names: set[str]
+) -> None:
+    project = Project(
+        id=1, uuid=UUID(int=1), organization_id=UUID(int=2), api_token="phc_a", name="Shop",
+        timezone="UTC", created_at=AT, updated_at=AT, test_account_filters=TEST_ACCOUNTS,
+    )  # fmt: skip
+
+    assert depends_on(query, project).keys() == {"timezone"} | names

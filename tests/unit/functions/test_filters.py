@@ -105,6 +105,8 @@ def test_nothing_at_all_is_true():
         ({"type": "element", "key": "href", "value": "/a"},
          [32, "/a", 32, "elements_chain_href", 1, 1, 11]),
         ({"type": "hogql", "key": "properties.k = 1"}, [33, 1, *K, 11]),
+        ({"type": "hogql", "key": " "}, [33, 1]),
+        ({"type": "hogql", "key": None}, [33, 1]),
         ({"type": None, "value": 1}, [33, 1]),
         ({"type": "empty", "value": 1}, [33, 1]),
         ({"value": None}, [33, 1]),

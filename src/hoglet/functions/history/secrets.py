@@ -107,9 +107,9 @@ def _paired(
 ) -> list[tuple[FunctionMapping, FunctionMapping]]:
     """Pairs of each mapping and its counterpart; an empty mapping where there is none."""
     known = others or []
-    places = stored_identities(known, mappings)
+    indexes = stored_identities(known, mappings)
     return [
-        (mapping, known[places[i]] if i in places else {}) for i, mapping in enumerate(mappings)
+        (mapping, known[indexes[i]] if i in indexes else {}) for i, mapping in enumerate(mappings)
     ]
 
 
