@@ -94,31 +94,10 @@ def encode(job: RecompileV1 | InvokeV1 | BackfillV1) -> bytes:
     return pack(_encoder, job)
 
 
-def decode_invoke(payload: bytes) -> InvokeV1:
-    """Decode the payload of an invocation.
-
-    Raises:
-        msgspec.ValidationError: the payload is invalid.
-    """
-    return msgspec.msgpack.decode(payload, type=InvokeV1)
-
-
-def decode_recompile(payload: bytes) -> RecompileV1:
-    """Decode the payload of a recompilation.
-
-    Raises:
-        msgspec.ValidationError: the payload is invalid.
-    """
-    return msgspec.msgpack.decode(payload, type=RecompileV1)
-
-
-def decode_backfill(payload: bytes) -> BackfillV1:
-    """Decode the payload of a backfill.
-
-    Raises:
-        msgspec.ValidationError: the payload is invalid.
-    """
-    return msgspec.msgpack.decode(payload, type=BackfillV1)
+# Each raises `msgspec.ValidationError` if the payload is invalid.
+decode_invoke = msgspec.msgpack.Decoder(InvokeV1).decode
+decode_recompile = msgspec.msgpack.Decoder(RecompileV1).decode
+decode_backfill = msgspec.msgpack.Decoder(BackfillV1).decode
 
 
 class RecompileLater:
