@@ -29,7 +29,7 @@ from sqlalchemy.exc import ArgumentError
 from hoglet.functions.secrets.box import read_keys
 from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.kit.errors import HogletError
-from hoglet.outbound.addresses import private_target
+from hoglet.outbound.targets import private_target
 from hoglet.spool.address import nats_address
 
 type Role = Literal["api", "pipeline", "executor", "console"]

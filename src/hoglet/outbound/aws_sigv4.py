@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote, unquote_to_bytes
 
-from hoglet.outbound.url import Target
+from hoglet.outbound.targets import Target
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _S3 = "s3"  # S3 encodes paths once and requires the hash of the body in a header

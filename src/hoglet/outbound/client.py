@@ -12,7 +12,6 @@ from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from hoglet.outbound.addresses import AllowList, is_host_name, parse_ip_literal
 from hoglet.outbound.port import (
     RESPONSE_BYTES,
     TIMEOUT_S,
@@ -23,7 +22,14 @@ from hoglet.outbound.port import (
     host_not_allowed,
 )
 from hoglet.outbound.resolver import Resolve, SystemResolve
-from hoglet.outbound.url import InvalidUrl, Target, parse_url
+from hoglet.outbound.targets import (
+    AllowList,
+    InvalidUrl,
+    Target,
+    is_host_name,
+    parse_ip_literal,
+    parse_url,
+)
 
 if TYPE_CHECKING:
     from hoglet.outbound.connections import Connections

@@ -14,7 +14,6 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from hoglet.outbound.addresses import AllowList
 from hoglet.outbound.aws_sigv4 import signed_headers
 from hoglet.outbound.port import (
     CONNECT_TIMEOUT_S,
@@ -26,7 +25,7 @@ from hoglet.outbound.port import (
     host_not_allowed,
 )
 from hoglet.outbound.resolver import HostNotAllowed, Resolve
-from hoglet.outbound.url import Target
+from hoglet.outbound.targets import AllowList, Target
 
 _OURS = frozenset(
     {

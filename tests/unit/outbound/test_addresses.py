@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from hoglet.outbound.addresses import AllowList, is_public, parse_ip_literal
+from hoglet.outbound.targets import AllowList, is_public, parse_ip_literal
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from hoglet.outbound.aws_sigv4 import AwsSigV4, signed_headers
 from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResponse
-from hoglet.outbound.url import parse_url
+from hoglet.outbound.targets import parse_url
 
 SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 SIGNER = AwsSigV4("AKIDEXAMPLE", SECRET, "us-east-1", "service")

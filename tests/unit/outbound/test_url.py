@@ -10,7 +10,7 @@ from hoglet.functions.integrations.credentials import may_go_to
 from hoglet.functions.runtime.loop_guard import is_own_capture
 from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResponse, RequestRefused
-from hoglet.outbound.url import URL_CHARACTERS, InvalidUrl, parse_url
+from hoglet.outbound.targets import URL_CHARACTERS, InvalidUrl, parse_url
 from hoglet.pipeline.delivery.attempt import host_of
 
 

@@ -16,10 +16,9 @@ from urllib.parse import quote
 from hoglet.functions.integrations import repository
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
-from hoglet.outbound.addresses import normalize_host
 from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResponse, OutboundResult, RequestRefused
-from hoglet.outbound.url import InvalidUrl, parse_url
+from hoglet.outbound.targets import InvalidUrl, normalize_host, parse_url
 from hoglet.store.database import Database
 
 _PLACEHOLDER = re.compile(r"hoglet-integration-[0-9a-f]{32}")

@@ -11,8 +11,7 @@ from urllib.parse import unquote
 
 from hoglet.functions.json_types import EventGlobal
 from hoglet.kit.json import JsonObject, dump_json, is_array, is_object, object_at, parse_json
-from hoglet.outbound.addresses import normalize_host
-from hoglet.outbound.url import InvalidUrl, parse_url
+from hoglet.outbound.targets import InvalidUrl, normalize_host, parse_url
 
 DEPTH_PROPERTY = "$hog_function_execution_count"
 MAX_DEPTH = 10

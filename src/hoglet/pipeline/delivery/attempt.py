@@ -25,7 +25,7 @@ from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import StepHostCall
 from hoglet.kit import tracing
 from hoglet.kit.clock import Clock
-from hoglet.outbound.url import InvalidUrl, parse_url
+from hoglet.outbound.targets import InvalidUrl, parse_url
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
