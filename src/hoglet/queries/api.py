@@ -19,9 +19,9 @@ from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.fast_path import RequestKey
+from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
-from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import MethodNotAllowed, NotFound, Unreadable
 from hoglet.queries.editor_query_schemas import check_editor_query
 from hoglet.queries.hogql import run_node
@@ -160,7 +160,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     if node["kind"] in EDITOR_KINDS:
         checked = check_editor_query(node, path)
         return JsonResponse(await services.editors.answer(scope, checked))
-    tables = readable_system_tables(scope.principal.scopes)
+    tables = readable_system_tables(scope.principal)
     requested = structs.replace(services.service.read(node, path, body), system_tables=tables)
     try:
         planned = await services.service.plan(scope.project, requested)

@@ -12,13 +12,13 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.endpoints.analysis.infer_types import describe
 from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.variables import values_for_run
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import CompileContext
 from hoglet.hogql.errors import is_certain
 from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
-from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.queries import repository
 from hoglet.queries.database_schema import DatabaseSchema, database_schema
@@ -56,7 +56,7 @@ class EditorQueries:
         if node["kind"] == SCHEMA:
             return await self._schema(scope)
         if node["kind"] == METADATA:
-            tables = readable_system_tables(scope.principal.scopes)
+            tables = readable_system_tables(scope.principal)
             return (await self.inspect(scope.project, node, tables)).metadata
         return await self._autocomplete(scope, node)
 
@@ -149,7 +149,7 @@ class EditorQueries:
         context = await self._compiler.context(scope.project)
         async with self._database.read() as session:
             builds = await repository.builds(session, scope.project.id)
-        tables = readable_system_tables(scope.principal.scopes)
+        tables = readable_system_tables(scope.principal)
         return database_schema(builds, context.schema.group_types, tables)
 
     async def _autocomplete(self, scope: ProjectScope, node: QueryNode) -> Completions:
@@ -157,7 +157,7 @@ class EditorQueries:
         async with self._database.read() as session:
             properties = await repository.property_names(session, project.id)
         variables = [each.code_name for each in await self._runner.variables(project.id)]
-        context = await self._context(project, readable_system_tables(scope.principal.scopes))
+        context = await self._context(project, readable_system_tables(scope.principal))
         request = CompleteRequest(node, context, properties, variables)
         try:
             return await self._compiler.call(autocomplete.complete, request, Completions)

@@ -15,9 +15,9 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
+from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.response import NeedsBackground
 from hoglet.endpoints.worker.query_errors import QueryError
-from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import Bug, CostExceeded, Invalid
 from hoglet.queries.response import formatted
 from hoglet.queries.schemas import QueryBody
@@ -79,7 +79,7 @@ async def execute_sql(request: Request, scope: Reader) -> Response:
     node = {"kind": HOGQL, "query": body.args.query}
     asked = structs.replace(
         service.read(node, "args", QueryBody()),
-        system_tables=readable_system_tables(scope.principal.scopes),
+        system_tables=readable_system_tables(scope.principal),
     )
     try:
         planned = await service.plan(scope.project, asked)

@@ -11,16 +11,17 @@ from typing import Any
 import httpx
 import pytest
 
+from hoglet.access.principals import Principal
 from hoglet.access.tables import ActivityRow, ProjectRow
 from hoglet.cohorts.tables import CohortCalculationRow
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow
+from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.events.tables import GroupTypeRow, IngestionWarningRow
 from hoglet.functions.tables import ActionRow, HogFunctionRow, IntegrationRow
 from hoglet.hogql.schema.system import (
     ROW_SOURCES,
     SYSTEM_TABLES,
-    readable_system_tables,
 )
 from hoglet.kit.clock import new_id
 from support.access import NOW
@@ -495,10 +496,14 @@ async def test_odd_texts_arrive_whole(queries: QueryWorld) -> None:
     assert body["results"] == [["Mine", "\ufffd", odd], [odd, None, None]]
 
 
+def _key(scopes: set[str]) -> Principal:
+    return Principal("personal", "key", frozenset(scopes))
+
+
 async def test_scopes_open_their_tables() -> None:
-    assert readable_system_tables(frozenset({"query:read"})) == ()
-    assert readable_system_tables(frozenset({"*"})) == tuple(SYSTEM_TABLES)
-    assert readable_system_tables(frozenset({"group:write"})) == (
+    assert readable_system_tables(_key({"query:read"})) == ()
+    assert readable_system_tables(_key({"*"})) == tuple(SYSTEM_TABLES)
+    assert readable_system_tables(_key({"group:write"})) == (
         "system.groups",
         "system.group_type_mappings",
     )

@@ -24,6 +24,7 @@ from hoglet.endpoints.run.fast_path import (
     PlannedRun,
     RequestKey,
 )
+from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.request import JSON, polled_id, read_run
 from hoglet.endpoints.run.response import (
     VARY,
@@ -39,14 +40,13 @@ from hoglet.endpoints.run.response import (
 )
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunBody, RunRequest
-from hoglet.endpoints.services import EndpointServices, services_of, urls_of
+from hoglet.endpoints.services import EndpointServices, urls_of
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.endpoints.tenant_tokens.grants import (
     check_endpoint,
     restricted,
     tenant_query_id,
 )
-from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, NotFound
 from hoglet.web.openapi import DocumentedResponse, OpenResponse, describe, flag, number, text
 from hoglet.web.request_body import read_body
@@ -116,7 +116,7 @@ def run_routes() -> list[BaseRoute]:
 @describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, problems=(406,), methods=("GET",))
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or poll a background run."""
-    services = services_of(request)
+    services: EndpointServices = request.app.state.endpoints
     scope = await authorize(
         request,
         request.path_params["project_id"],
@@ -159,7 +159,7 @@ async def cancel_run(request: Request) -> Response:
 
     Waiting clients get ``query_cancelled``; 404 if there is no such run.
     """
-    services = services_of(request)
+    services: EndpointServices = request.app.state.endpoints
     scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
     target = await services.targets.current(scope.project.id, request.path_params["name"])
     query_id = request.query_params.get("client_query_id")
@@ -218,7 +218,7 @@ async def _plan(
     if scope.principal.tenant is not None:
         run_request = restricted(scope.principal.tenant, run_request)
     run_request = _at_cursor(services, run_request)
-    tables = readable_system_tables(scope.principal.scopes)
+    tables = readable_system_tables(scope.principal)
     run_request = replace(run_request, system_tables=tables)
     target = await services.targets.version(current, run_request.version)
     form_of(request, target)

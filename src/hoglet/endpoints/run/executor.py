@@ -29,7 +29,7 @@ from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.paging.keyset import Key, RowPage
-from hoglet.hogql.paging.limit import cut_count, cut_page
+from hoglet.hogql.paging.limit import cut_page
 from hoglet.kit.clock import Clock
 from hoglet.kit.json import dump_json
 from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
@@ -301,9 +301,10 @@ def _result(
 ) -> Result:
     limits = compiled.limits
     next_key = None
-    if isinstance(answer, JsonRows):
-        parts = answer.parts
-        row_count, has_more = cut_count(answer.count, limits)
+    if isinstance(answer, JsonRows):  # cut by the warehouse
+        most = answer.count if limits.limit is None else limits.limit
+        parts, row_count = answer.parts, min(answer.count, most)
+        has_more = answer.count > most and limits.probing
     else:
         rows, has_more = cut_page(answer.rows, limits)
         parts, row_count = encode_parts(answer.columns, rows, reading.project.timezone), len(rows)

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from hoglet.access.principals import Project
+from hoglet.access.principals import Principal, Project
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.variables import DATE_NAMES, bind
@@ -24,6 +24,7 @@ from hoglet.endpoints.variables import (
 )
 from hoglet.hogql.paging.keyset import KeysetCondition
 from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
+from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.json import is_array
 from hoglet.kit.relative_dates import DateClock
 
@@ -208,3 +209,8 @@ def both_filters(saved: Any, more: Any) -> Any:
 
 def _group(properties: Any) -> Any:
     return {"type": "AND", "values": properties} if is_array(properties) else properties
+
+
+def readable_system_tables(principal: Principal) -> tuple[str, ...]:
+    """The ``system`` tables that queries of a caller may read, e.g. ``("system.actions",)``."""
+    return tuple(name for name, each in SYSTEM_TABLES.items() if principal.may(each.scope))

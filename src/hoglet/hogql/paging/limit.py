@@ -40,20 +40,9 @@ def cut_page(rows: Sequence[Any], facts: ResolvedLimit) -> tuple[Sequence[Any], 
         >>> cut_page([1, 2, 3], ResolvedLimit(limit=2, probing=True))
         ([1, 2], True)
     """
-    count, has_more = cut_count(len(rows), facts)
-    return rows[:count] if count < len(rows) else rows, has_more
-
-
-def cut_count(count: int, facts: ResolvedLimit) -> tuple[int, bool]:
-    """The number of rows of the page and ``hasMore``, of ``count`` rows that the engine returned.
-
-    Example:
-        >>> cut_count(3, ResolvedLimit(limit=2, probing=True))
-        (2, True)
-    """
-    if facts.limit is None or count <= facts.limit:
-        return count, False
-    return facts.limit, facts.probing
+    if facts.limit is None or len(rows) <= facts.limit:
+        return rows, False
+    return rows[: facts.limit], facts.probing
 
 
 def apply_limits(

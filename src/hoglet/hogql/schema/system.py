@@ -8,7 +8,6 @@ Source: docs/spec/data-and-queries.md#6-system-tables.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 import msgspec
 
@@ -36,15 +35,10 @@ _JSON = None
 
 
 class SystemTable(msgspec.Struct, frozen=True):
-    """A ``system`` table and the object whose ``:read`` scope it requires, e.g. ``endpoint``."""
+    """A ``system`` table and the scope that it requires, e.g. ``endpoint:read``."""
 
     table: Table
-    thing: str
-
-    @property
-    def scope(self) -> str:
-        """The required scope, e.g. ``endpoint:read``."""
-        return f"{self.thing}:read"
+    scope: str
 
 
 class RowSource(msgspec.Struct, frozen=True):
@@ -75,7 +69,8 @@ def _loaded(
     for column, type_ in columns.items():
         fields[column] = _document(column) if type_ is None else StoredColumn(column, type_)
     time = next((each for each in ("created_at", "timestamp") if each in columns), None)
-    return SystemTable(Table(PREFIX + name, ROWS + name, fields, time=time, stays_utc=True), thing)
+    table = Table(PREFIX + name, ROWS + name, fields, time=time, stays_utc=True)
+    return SystemTable(table, f"{thing}:read")
 
 
 _DEFINITION: dict[str, Type | None] = {
@@ -271,7 +266,7 @@ _ALL = (
             time="created_at",
             stays_utc=True,
         ),
-        "group",
+        "group:read",
     ),
     _loaded(
         "group_type_mappings",
@@ -312,18 +307,3 @@ ROW_SOURCES: dict[str, RowSource] = {
     if each.table.physical.startswith(ROWS)
 }
 """Relations of bound rows by parameter, e.g. ``rows_of_actions``."""
-
-
-@lru_cache(maxsize=1_000)
-def readable_system_tables(scopes: frozenset[str]) -> tuple[str, ...]:
-    """The tables that a key with these scopes may read; write implies read, ``*`` is everything.
-
-    Example:
-        >>> readable_system_tables(frozenset({"query:read", "action:write"}))
-        ('system.actions',)
-    """
-    return tuple(
-        name
-        for name, each in SYSTEM_TABLES.items()
-        if scopes & {"*", each.scope, f"{each.thing}:write"}
-    )
