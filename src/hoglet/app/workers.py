@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import structlog
 
 from hoglet.app.services.container import Services
-from hoglet.app.services.endpoints import SCHEMA_SECONDS
 from hoglet.app.services.features import Features
 from hoglet.app.services.sandboxes import IngestSandboxes
 from hoglet.definitions.tracker import DefinitionTracker
+from hoglet.endpoints.worker.compiler import SCHEMA_SECONDS
 from hoglet.functions.compile.recompile import RECOMPILE_POLICY, Recompiler
 from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
 from hoglet.functions.loader import FunctionCache

@@ -1,6 +1,6 @@
 """The services of endpoints, built by the composition root, stored in ``app.state.endpoints``."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry
@@ -31,7 +31,7 @@ from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.service import EndpointService
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions.aliases import Aliases
-from hoglet.endpoints.worker.compiler import ProjectSchema, QueryCompiler
+from hoglet.endpoints.worker.compiler import ProjectSchema, QueryCompiler, SchemaOf
 from hoglet.queue.port import Queue
 from hoglet.queue.worker import JobHandler, LeasedWorker
 from hoglet.sandbox import Sandbox
@@ -41,7 +41,6 @@ from hoglet.warehouse.run_usage import RunUsage
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.pagination import ORIGINAL_PATH
 
-type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 _ENVIRONMENTS = "/api/environments/"
 
 

@@ -1,8 +1,6 @@
 """Builds the endpoint services; queries get a project's property types from its definitions."""
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,69 +18,26 @@ from hoglet.endpoints.services import (
     build_endpoints,
 )
 from hoglet.endpoints.settings import EndpointSettings
-from hoglet.endpoints.worker.compiler import ProjectSchema
+from hoglet.endpoints.worker.compiler import ProjectSchema, ProjectSchemas, SchemaOf
 from hoglet.events.repository import EventsRepository
 from hoglet.functions.actions import repository as action_repository
 from hoglet.store.database import Database
 
-SCHEMA_SECONDS = 2.0  # how long queries may miss the type of a new property
 
+def _schema_loader(database: Database, events: EventsRepository) -> SchemaOf:
+    """Loads what queries of a project can refer to."""
 
-@dataclass
-class _Loaded:
-    """A project's schema; not current while it is being loaded."""
-
-    version: int
-    at: float | None = None
-    schema: ProjectSchema = field(default_factory=ProjectSchema)
-
-    def is_current(self, project: Project) -> bool:
-        return (
-            self.version == project.definitions_version
-            and self.at is not None
-            and time.monotonic() - self.at < SCHEMA_SECONDS
-        )
-
-
-class PropertySchemaProvider:
-    """What queries of a project can refer to: property definitions, groups and actions."""
-
-    def __init__(self, database: Database, events: EventsRepository) -> None:
-        self._database = database
-        self._events = events
-        self._known: dict[int, _Loaded] = {}
-
-    async def __call__(self, project: Project) -> ProjectSchema:
-        """The schema of a project.
-
-        It is up to two seconds old if another process stores the events. A changed type takes
-        effect at once, because it changes the project's ``definitions_version``.
-        """
-        known = self._known.get(project.id)
-        if known is not None and known.is_current(project):
-            return known.schema
-        loading = self._known[project.id] = _Loaded(project.definitions_version)
-        loading.schema = await self._load(project)
-        loading.at = time.monotonic()
-        return loading.schema
-
-    async def _load(self, project: Project) -> ProjectSchema:
-        async with self._database.read() as session:
+    async def load(project: Project) -> ProjectSchema:
+        async with database.read() as session:
             return ProjectSchema(
                 property_types=await definitions.property_types(session, project.id),
                 property_forms=await definitions.property_forms(session, project.id),
-                group_types=await self._events.group_types(session, project.id),
+                group_types=await events.group_types(session, project.id),
                 actions=await _actions(session, project.id),
                 cohorts=await cohort_refs(session, project.id),
             )
 
-    def forget(self) -> None:
-        """Clear the cache; call after a change of actions."""
-        self._known.clear()
-
-    def forget_project(self, project_id: int) -> None:
-        """Clear the cache of a project; call when properties were detected."""
-        self._known.pop(project_id, None)
+    return load
 
 
 async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str, Any]]:
@@ -95,13 +50,13 @@ def build_endpoint_services(
 ) -> EndpointServices:
     """The services of endpoints with the limits of the settings."""
     settings = services.settings
-    schema = PropertySchemaProvider(services.database, repository)
+    schemas = ProjectSchemas(_schema_loader(services.database, repository))
     endpoints = build_endpoints(
         services.access,
         EndpointBackends(
             services.warehouse, services.queue, services.sandboxes.compile, services.registry
         ),
-        SchemaProviders(schema, row_readers),
+        SchemaProviders(schemas.get, row_readers),
         EndpointSettings(
             site_url=settings.site_url,
             concurrent_queries=settings.query_concurrency or None,
@@ -122,8 +77,8 @@ def build_endpoint_services(
         ),
     )
     providers = services.access.providers
-    providers.forget = (schema.forget, endpoints.forget)
-    providers.properties_detected += (schema.forget_project,)
+    providers.forget = (schemas.forget, endpoints.forget)
+    providers.properties_detected += (schemas.forget_project,)
     providers.project_changed += (endpoints.materializer.project_changed,)
     providers.property_type_changed += (endpoints.materializer.property_type_changed,)
     return endpoints

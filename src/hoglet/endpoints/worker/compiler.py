@@ -4,6 +4,7 @@ Compiling takes about a millisecond and a round trip to a worker; saved queries 
 few different values, so results are cached by everything they depend on.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +38,7 @@ from hoglet.kit.errors import HogletError, Invalid
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut, operation_path
 from hoglet.warehouse.errors import QueryRefused
 
+SCHEMA_SECONDS = 2.0  # how long queries may miss the type of a new property
 COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
 RELATIVE_DATES_SECONDS = 30  # how long a compilation that used the clock is valid
@@ -81,6 +83,52 @@ class ProjectSchema:
 
 
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
+
+
+@dataclass
+class _Loaded:
+    """A project's schema; not current while it is being loaded."""
+
+    version: int
+    at: float | None = None
+    schema: ProjectSchema = field(default_factory=ProjectSchema)
+
+    def is_current(self, project: Project) -> bool:
+        return (
+            self.version == project.definitions_version
+            and self.at is not None
+            and time.monotonic() - self.at < SCHEMA_SECONDS
+        )
+
+
+class ProjectSchemas:
+    """The schemas of projects, cached for two seconds."""
+
+    def __init__(self, load: SchemaOf) -> None:
+        self._load = load
+        self._known: dict[int, _Loaded] = {}
+
+    async def get(self, project: Project) -> ProjectSchema:
+        """The schema of a project.
+
+        It is up to two seconds old if another process stores the events. A changed type takes
+        effect at once, because it changes the project's ``definitions_version``.
+        """
+        known = self._known.get(project.id)
+        if known is not None and known.is_current(project):
+            return known.schema
+        loading = self._known[project.id] = _Loaded(project.definitions_version)
+        loading.schema = await self._load(project)
+        loading.at = time.monotonic()
+        return loading.schema
+
+    def forget(self) -> None:
+        """Clear the cache; call after a change of actions."""
+        self._known.clear()
+
+    def forget_project(self, project_id: int) -> None:
+        """Clear the cache of a project; call when properties were detected."""
+        self._known.pop(project_id, None)
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
