@@ -35,7 +35,6 @@ STAGES = {
     "endpoints/encoding/": "response",
     "endpoints/run/targets.py": "run: find the version",
     "endpoints/run/plan.py": "run: plan",
-    "endpoints/run/checks.py": "run: plan",
     "endpoints/run/executor.py": "run: compute",
     "endpoints/run/runner.py": "run: compute",
     "endpoints/query_log/": "query log",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL, REFRESH_WORDS
 from hoglet.endpoints.openapi.row_schemas import row_schema
-from hoglet.endpoints.run.checks import required_variables
+from hoglet.endpoints.run.request import required_variables
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.variables import stored_values

@@ -128,11 +128,8 @@ class CancellableRuns:
         self._cancelled: set[asyncio.Task[Any]] = set()
 
     @contextmanager
-    def announced(self, endpoint_id: UUID, query_id: str | None) -> Generator[None]:
-        """Announce a run with this id during the block; no effect if it has none (None)."""
-        if query_id is None:
-            yield
-            return
+    def announced(self, endpoint_id: UUID, query_id: str) -> Generator[None]:
+        """Announce a run with this id during the block."""
         key, run = (endpoint_id, query_id), _Announced()
         self._announced[key].add(run)
         self._start_polling()

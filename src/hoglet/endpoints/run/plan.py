@@ -55,6 +55,10 @@ class ReadPlan:
     system_tables: tuple[str, ...] = ()
     is_reusable: bool = True
 
+    def is_expired(self, now: datetime) -> bool:
+        """Whether the table is due to be built again."""
+        return self.materialization is not None and self.materialization.seconds_left(now) <= 0
+
 
 def plan_read(
     project: Project,

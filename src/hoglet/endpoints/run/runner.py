@@ -5,8 +5,8 @@ docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from datetime import datetime
 from time import perf_counter
 from typing import NamedTuple
 from uuid import UUID
@@ -18,7 +18,6 @@ from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_log.log import QueryLog, QueryLogEntry
 from hoglet.endpoints.run.cache import Result, ResultCache, SingleFlight
 from hoglet.endpoints.run.cancellation import CancellableRuns, CancelRequests
-from hoglet.endpoints.run.checks import check_run
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import QueryExecutor
 from hoglet.endpoints.run.plan import (
@@ -27,6 +26,7 @@ from hoglet.endpoints.run.plan import (
     fall_back_to_inline,
     plan_read,
 )
+from hoglet.endpoints.run.request import check_run
 from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
@@ -95,7 +95,7 @@ class EndpointRunner:
             return NeedsBackground(target, request)
         started = perf_counter()
         try:
-            with self.cancellable.announced(target.endpoint_id, request.client_query_id):
+            with self._announced(target, request):
                 return await self._compute_planned(reading, request, scope.user_id)
         except asyncio.CancelledError:
             self._note_failure(
@@ -134,7 +134,7 @@ class EndpointRunner:
     def fresh(self, reading: ReadPlan, refresh: str) -> Result | None:
         """The cached result, if it can be used without a background refresh."""
         now = self._clock.now()
-        if _is_expired(reading, now):
+        if reading.is_expired(now):
             return None
         result = self._cached(reading, refresh)
         stale = refresh == "async_except_on_cache_miss" and result and not result.is_fresh(now)
@@ -142,7 +142,7 @@ class EndpointRunner:
 
     def is_reusable(self, reading: ReadPlan) -> bool:
         """Whether a plan that was made earlier is the one that would be made now."""
-        return reading.is_reusable and not _is_expired(reading, self._clock.now())
+        return reading.is_reusable and not reading.is_expired(self._clock.now())
 
     def note_hit(
         self,
@@ -170,7 +170,7 @@ class EndpointRunner:
         seconds: float | None = None,
     ) -> RunResult:
         """Plan and compute a run (or join an identical one) and log it."""
-        with self.cancellable.announced(target.endpoint_id, request.client_query_id):
+        with self._announced(target, request):
             reading = await self.plan(project, target, request)
             return await self._compute_planned(
                 reading, request, user_id, execution_id=execution_id, seconds=seconds
@@ -241,6 +241,12 @@ class EndpointRunner:
         elif not stopped and elsewhere:
             stopped = await self.cancellable.cancel_elsewhere(endpoint_id, query_id)
         return stopped
+
+    def _announced(self, target: RunTarget, request: RunRequest) -> AbstractContextManager[None]:
+        """Announce a run whose caller chose an id to cancel it by."""
+        if request.client_query_id is None:
+            return nullcontext()
+        return self.cancellable.announced(target.endpoint_id, request.client_query_id)
 
     async def _cancellable(
         self, reading: ReadPlan, request: RunRequest, query_id: str, seconds: float
@@ -381,11 +387,6 @@ class EndpointRunner:
             started_at=self._clock.now(),
             user_id=user_id,
         )
-
-
-def _is_expired(reading: ReadPlan, now: datetime) -> bool:
-    """Whether a plan reads a table that is due to be built again."""
-    return reading.materialization is not None and reading.materialization.seconds_left(now) <= 0
 
 
 def _with_ttl(reading: ReadPlan, result: Result) -> Result:

@@ -8,7 +8,7 @@ import orjson
 
 from hoglet.access.principals import ProjectScope, TenantGrant
 from hoglet.access.tenant_tokens.codec import grant_problem
-from hoglet.endpoints.run.checks import known_variables
+from hoglet.endpoints.run.request import known_variables
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.services import EndpointServices
