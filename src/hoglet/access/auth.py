@@ -26,7 +26,7 @@ from starlette.requests import Request
 from hoglet.access import repository
 from hoglet.access.activity import ActivityLog
 from hoglet.access.hooks import AccessHooks
-from hoglet.access.keys import SECRET_PREFIX, hash_key
+from hoglet.access.keys import SECRET_PREFIX
 from hoglet.access.principals import Principal, Project, ProjectScope
 from hoglet.access.rate_limit import MemoryWindows, RateLimiter, RateSettings, SharedWindows
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
@@ -129,7 +129,7 @@ class AccessService:
     async def _load_principal(self, key: str) -> Principal | None:
         find = repository.find_secret if key.startswith(SECRET_PREFIX) else repository.find_personal
         async with self.database.read() as session:
-            row = await find(session, hash_key(key))
+            row = await find(session, repository.hash_key(key))
             if row is None:
                 return None
             principal = await repository.principal_of(session, row)

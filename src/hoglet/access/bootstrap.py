@@ -12,7 +12,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access import repository
 from hoglet.access.keys import (
     NewKey,
-    hash_key,
     make_key,
     make_key_id,
     make_project_token,
@@ -129,7 +128,10 @@ async def _create_user(
 
 
 async def _ensure_key(session: AsyncSession, value: str | None, at: datetime) -> None:
-    if value is None or await repository.find_personal(session, hash_key(value)) is not None:
+    if (
+        value is None
+        or await repository.find_personal(session, repository.hash_key(value)) is not None
+    ):
         return
     owner = await repository.first_user(session)
     if owner is not None:

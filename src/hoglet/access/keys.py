@@ -1,18 +1,15 @@
-"""Generates and hashes API keys.
-
-A key has 256 random bits, so a single SHA-256 suffices for storage: the key cannot be guessed from
-its hash, and a slow password hash would cost every request. Keys are found by their hash in a
-unique index, so no secret is compared in variable time.
+"""Generates API keys.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
 docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
-import hashlib
 import secrets
 import string
 from dataclasses import dataclass
 from typing import Literal
+
+from hoglet.access.repository import hash_key
 
 SECRET_PREFIX = "phs_"  # noqa: S105 (a prefix, not a secret)
 TOKEN_PREFIX = "phc_"  # noqa: S105 (a prefix, not a secret)
@@ -48,11 +45,6 @@ def random_text() -> str:
 def make_key_id() -> str:
     """Generate a short id to list and revoke a key by."""
     return secrets.token_hex(8)
-
-
-def hash_key(value: str) -> str:
-    """The hash under which a key is stored: 64 hex digits."""
-    return hashlib.sha256(value.encode()).hexdigest()
 
 
 def mask(value: str) -> str:

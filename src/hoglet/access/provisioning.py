@@ -12,7 +12,6 @@ from hoglet.access import repository
 from hoglet.access.api_keys.secret import MOST_KEYS
 from hoglet.access.keys import (
     NewKey,
-    hash_key,
     make_key,
     make_key_id,
     make_project_token,
@@ -107,7 +106,7 @@ async def revoke_key(session: AsyncSession, id_or_key: str) -> None:
     Raises:
         NotFound: no such key.
     """
-    if await repository.delete_key(session, id_or_key, hash_key(id_or_key)) == 0:
+    if await repository.delete_key(session, id_or_key, repository.hash_key(id_or_key)) == 0:
         raise NotFound("There is no such key. See: hoglet admin keys list")
 
 

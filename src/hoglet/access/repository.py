@@ -1,5 +1,6 @@
 """Statements on projects, users and memberships, personal API keys and project secret keys."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,16 @@ from hoglet.access.tables import (
 
 _LARGEST_ID = 2**31 - 1  # of an integer column in PostgreSQL; SQLite rejects 2**63
 type KeyTable = type[PersonalKeyRow | SecretKeyRow]
+
+
+def hash_key(value: str) -> str:
+    """The hash under which a key is stored: 64 hex digits.
+
+    A key has 256 random bits, so a single SHA-256 suffices: the key cannot be guessed from its
+    hash, and a slow password hash would cost every request. Keys are found by their hash in a
+    unique index, so no secret is compared in variable time.
+    """
+    return hashlib.sha256(value.encode()).hexdigest()
 
 
 async def find_project(session: AsyncSession, project_id: int) -> Project | None:

@@ -117,7 +117,8 @@ class FunctionService:
             row.created_at = row.updated_at = self.clock.now()
             row.created_by = scope.user_id
             row.state = HEALTHY
-            await assign_execution_order(session, row, plan)
+            if row.type in types.ORDERED:
+                await assign_execution_order(session, row, plan)
             session.add(row)
             await session.flush()
             await self.record(session, scope, row, "created", [])
@@ -257,7 +258,8 @@ class FunctionService:
             encrypted = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
             self.planner.fill(row, plan.apply(compiled, row.matcher))
-            await assign_execution_order(session, row, plan)
+            if row.type in types.ORDERED:
+                await assign_execution_order(session, row, plan)
             row.updated_at = max(self.clock.now(), row.updated_at)
             row.version += 1
             changes = await self._hidden(session, row, before)

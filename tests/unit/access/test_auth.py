@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from hoglet.access.auth import AccessService, requires
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.access.keys import hash_key
 from hoglet.access.principals import ProjectScope
 from hoglet.access.rate_limit import MemoryWindows, RateLimit, RateLimiter, RateSettings
+from hoglet.access.repository import hash_key
 from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import RequestPolicy, create_application
 from hoglet.web.request_body import read_object

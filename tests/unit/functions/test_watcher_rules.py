@@ -34,7 +34,6 @@ def test_a_run_costs_by_its_times(timings, cost):
 
 
 def test_buckets_fill_by_ten_a_second_up_to_their_capacity():
-    assert refilled(None, NOW, SETTINGS) == 10_000
     assert refilled(Bucket(100, NOW - timedelta(seconds=5)), NOW, SETTINGS) == 150
     assert refilled(Bucket(9999, NOW - timedelta(seconds=5)), NOW, SETTINGS) == 10_000
     assert refilled(Bucket(-5e6, NOW - timedelta(hours=25)), NOW, SETTINGS) == 10_000

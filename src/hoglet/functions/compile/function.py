@@ -15,7 +15,6 @@ import msgspec
 
 from hoglet.functions import types
 from hoglet.functions.compile.hog import (
-    check_size,
     expression_bytecode,
     program_bytecode,
     read_template,
@@ -119,7 +118,6 @@ def compile_function_parts(draft: CompileInput) -> CompiledFunction:
     if draft.mappings is not None:
         _compile_mappings(draft, compiled, source)
     if draft.hog is not None:
-        check_size(draft.hog)
         if draft.type in types.SITE:
             compiled.transpiled = _site_script(draft, draft.hog, compiled)
         else:

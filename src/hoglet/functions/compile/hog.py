@@ -16,7 +16,6 @@ from hoglet.kit.json import is_tuple
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program, parse_template
 
-MAX_SOURCE_BYTES = 100 * 1024
 _LIQUID_REFERENCE = re.compile(r"\binputs\.([A-Za-z_$][\w$]*)|\binputs\[['\"]([^'\"]+)['\"]\]")
 
 
@@ -34,17 +33,6 @@ class CompiledTemplate(msgspec.Struct, frozen=True):
     roots: set[str]
     calls: set[str]
     references: set[str]
-
-
-def check_size(source: str) -> None:
-    """Reject code over 100 KiB before compiling.
-
-    Raises:
-        Invalid: attr ``hog``.
-    """
-    if len(source.encode()) > MAX_SOURCE_BYTES:
-        limit = MAX_SOURCE_BYTES // 1024
-        raise Invalid(f"The code is too long: the limit is {limit} KB.", attr="hog")
 
 
 def program_bytecode(source: str) -> list[Any]:

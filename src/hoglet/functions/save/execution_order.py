@@ -74,20 +74,17 @@ async def assign_execution_order(
     """
     if plan.will_run and not plan.was_running:
         await _check_limit(session, row)
-    if row.type in types.ORDERED and _moves_to_end(plan):
-        is_restored = (
-            row.id if plan.stored["deleted"] else None
-        )  # its old position does not count as the end
+    if _moves_to_end(plan):
+        # The old position of a restored one does not count as the end.
+        restored = row.id if plan.stored["deleted"] else None
         highest = await repository.highest_order(
-            session, row.project_id, row.type, without=is_restored
+            session, row.project_id, row.type, without=restored
         )
         row.execution_order = min(highest + 1, types.HIGHEST_ORDER)
 
 
 async def _check_limit(session: AsyncSession, row: HogFunctionRow) -> None:
-    limit = types.LIMITS.get(row.type)
-    if limit is None:
-        return
+    limit = types.LIMITS[row.type]
     others = await repository.count_enabled(session, row.project_id, row.type, without=row.id)
     if others >= limit:
         raise Invalid(

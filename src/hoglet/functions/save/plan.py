@@ -8,7 +8,6 @@ from typing import cast
 
 from hoglet.functions import types
 from hoglet.functions.compile.function import CompiledFunction, CompileInput, Matcher
-from hoglet.functions.compile.hog import check_size
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import check_view, without_generated
 from hoglet.functions.inputs.secrets import (
@@ -33,6 +32,7 @@ from hoglet.functions.templates.registry import HIDDEN, Template
 from hoglet.functions.watcher.rules import FORCED_DISABLED
 from hoglet.kit.errors import Invalid
 
+MAX_SOURCE_BYTES = 100 * 1024  # of Hog code
 COPIED_FROM_TEMPLATE = ("name", "description", "hog", "inputs_schema", "icon_url")
 NEW: FunctionColumns = {
     "type": types.DESTINATION,
@@ -200,8 +200,9 @@ class SavePlan:
                 raise Invalid("This field is required.", attr="hog")
         elif not self.sent["hog"]:
             raise Invalid("This field may not be blank.", code="blank", attr="hog")
-        else:
-            check_size(self.sent["hog"])
+        elif len(self.sent["hog"].encode()) > MAX_SOURCE_BYTES:
+            limit = MAX_SOURCE_BYTES // 1024
+            raise Invalid(f"The code is too long: the limit is {limit} KB.", attr="hog")
 
     def _check_mappings(self) -> None:
         sent = self.sent

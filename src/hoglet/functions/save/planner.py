@@ -160,7 +160,9 @@ class SavePlanner:
         """The filter context of a save."""
         ids = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
         async with self._database.read() as session:
-            actions = await action_repository.steps_by_id(session, project.id, ids)
+            actions = {}
+            if ids:
+                actions = await action_repository.steps_by_id(session, project.id, ids)
             types_ = await self._environment.property_types(session, project.id)
             cohorts = {}
             if project.test_account_filters:

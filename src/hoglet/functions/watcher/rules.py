@@ -63,10 +63,8 @@ def run_cost(timings: Sequence[tuple[TimingKind, float]], settings: WatcherSetti
     return sum(_timing_cost(kind, ms, settings) for kind, ms in timings)
 
 
-def refilled(bucket: Bucket | None, now: datetime, settings: WatcherSettings) -> float:
-    """Current tokens; a missing or long idle bucket is full."""
-    if bucket is None:
-        return settings.capacity
+def refilled(bucket: Bucket, now: datetime, settings: WatcherSettings) -> float:
+    """Current tokens; a long idle bucket is full."""
     idle = (now - bucket.at).total_seconds()
     if idle > settings.idle_expiry_seconds:
         return settings.capacity

@@ -126,9 +126,10 @@ class Watcher:
     def _status(self, function: HogFunctionRow, data: WatcherRow | None, now: datetime) -> Status:
         if not function.enabled and function.state not in NOT_RUN:
             return {"state": OFF, "tokens": 0}
-        bucket = Bucket(data.tokens, data.tokens_at) if data else None
-        tokens = int(refilled(bucket, now, self.settings))
-        return {"state": cast("WatcherState", function.state), "tokens": tokens}
+        tokens: float = self.settings.capacity
+        if data is not None:
+            tokens = refilled(Bucket(data.tokens, data.tokens_at), now, self.settings)
+        return {"state": cast("WatcherState", function.state), "tokens": int(tokens)}
 
     async def _observe_one(
         self,
