@@ -6,7 +6,8 @@ import pytest
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.runtime.handled_statuses import is_handled
-from hoglet.functions.runtime.messages import Step, StepRequest, new_journal, resume
+from hoglet.functions.runtime.host_calls import new_journal, resume
+from hoglet.functions.runtime.messages import Step, StepRequest
 from hoglet.functions.runtime.step import run_step
 
 EVENT = {"uuid": "0198c2a0-0000-7000-8000-000000000001", "event": "e", "distinct_id": "a"}

@@ -14,7 +14,8 @@ from hoglet.functions.executable.model import (
     ExecutableInput,
     ExecutableMapping,
 )
-from hoglet.functions.runtime.messages import StepRequest, new_journal, resume
+from hoglet.functions.runtime.host_calls import new_journal, resume
+from hoglet.functions.runtime.messages import StepRequest
 from hoglet.functions.runtime.step import run_step
 from hoglet.functions.worker_operations import run_step as run_step_operation
 

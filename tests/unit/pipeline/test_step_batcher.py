@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.runtime.messages import Step, StepRequest, new_journal
+from hoglet.functions.runtime.host_calls import new_journal
+from hoglet.functions.runtime.messages import Step, StepRequest
 from hoglet.pipeline.delivery import step_batcher
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.sandbox import Sandbox

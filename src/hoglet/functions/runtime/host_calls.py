@@ -1,4 +1,4 @@
-"""Performs host calls: ``fetch`` and ``sendEmail``, one attempt each.
+"""Performs host calls, ``fetch`` and ``sendEmail``, one attempt each, for the journal of a run.
 
 The caller decides about retries: the pipeline by the function's retry policy; test runs never
 retry.
@@ -6,6 +6,8 @@ retry.
 Source: docs/spec/hog-functions.md#133-functions.
 """
 
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -28,11 +30,49 @@ from hoglet.functions.runtime.fetch import (
     shape_response,
     with_delivery_headers,
 )
-from hoglet.functions.runtime.messages import StepHostCall
+from hoglet.functions.runtime.journal import RunJournal
+from hoglet.functions.runtime.messages import Step, StepHostCall
 from hoglet.kit import tracing
-from hoglet.kit.json import encode_utf8
+from hoglet.kit.json import encode_utf8, is_object
 from hoglet.outbound.mail import MailAccepted, Mailer, Message
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
+
+_REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
+
+
+def new_journal(now: datetime, seed: int) -> RunJournal:
+    """The journal of a run that has not started."""
+    return RunJournal(started_at=now.isoformat(), seed=seed)
+
+
+def resume(
+    step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True
+) -> RunJournal:
+    """The journal after a completed host call.
+
+    Args:
+        step: a step with outcome ``call``.
+        answer: the result for the program, e.g. ``{"status": 200, "body": "ok"}``.
+        milliseconds: how long the call took, for the closing log line.
+        has_answer: the host responded; otherwise ``answer`` says why not.
+    """
+    name = step.call.name if step.call else ""
+    status = answer.get("status") if is_object(answer) else None
+    call = (name, status if isinstance(status, int) else None)
+    said = (answer.get("body"), answer.get("error")) if is_object(answer) else ()
+    body = next((text for text in said if isinstance(text, str)), None)
+    refusal = step.journal.refusal
+    if body is not None and isinstance(status, int) and status >= 400:
+        refusal = body[:_REFUSAL_CHARACTERS]
+    return msgspec.structs.replace(
+        step.journal,
+        entries=[*step.journal.entries, ["host", answer]],
+        calls=[*step.journal.calls, call],
+        refusal=refusal,
+        has_answer=has_answer,
+        waiting=False,
+        waited_ms=step.journal.waited_ms + milliseconds,
+    )
 
 
 class HostCallResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,12 +1,11 @@
 """The messages to and from a sandbox worker that runs a step of a function.
 
-The caller keeps the journal between steps: :func:`new_journal` begins one, :func:`resume` adds the
-result of a host call.
+The caller keeps the journal between steps: :func:`~.host_calls.new_journal` begins one,
+:func:`~.host_calls.resume` adds the result of a host call.
 
 Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
-from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -18,9 +17,6 @@ from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.host import CapturedEvent
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.hog.python.steps import TraceStep
-from hoglet.kit.json import is_object
-
-_REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
 
 type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
 
@@ -53,7 +49,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
         function: the function to run.
         globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``; see
             docs/spec/hog-functions.md#132-globals-and-inputs.
-        journal: the result of :func:`new_journal` or :func:`resume`.
+        journal: the result of :func:`~.host_calls.new_journal` or :func:`~.host_calls.resume`.
         mapping: number of the mapping whose inputs override the function's, or None.
         with_rendering: fill in ``StepHostCall.rendered``.
         from_filter: evaluate the filter first (a redriven dead letter of class ``filter``).
@@ -79,7 +75,7 @@ class Step(msgspec.Struct, kw_only=True):
 
     Attributes:
         outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: perform
-            ``call`` and continue with :func:`resume`.
+            ``call`` and continue with :func:`~.host_calls.resume`.
         result: the program's return value (even if an unhandled status failed the run).
         error: one line, redacted.
         error_class: the dead letter's class.
@@ -109,38 +105,3 @@ class Step(msgspec.Struct, kw_only=True):
     is_filtered: bool = False
     trace: list[TraceStep] = []
     results: list[EventResult] = []
-
-
-def new_journal(now: datetime, seed: int) -> RunJournal:
-    """The journal of a run that has not started."""
-    return RunJournal(started_at=now.isoformat(), seed=seed)
-
-
-def resume(
-    step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True
-) -> RunJournal:
-    """The journal after a completed host call.
-
-    Args:
-        step: a step with outcome ``call``.
-        answer: the result for the program, e.g. ``{"status": 200, "body": "ok"}``.
-        milliseconds: how long the call took, for the closing log line.
-        has_answer: the host responded; otherwise ``answer`` says why not.
-    """
-    name = step.call.name if step.call else ""
-    status = answer.get("status") if is_object(answer) else None
-    call = (name, status if isinstance(status, int) else None)
-    said = (answer.get("body"), answer.get("error")) if is_object(answer) else ()
-    body = next((text for text in said if isinstance(text, str)), None)
-    refusal = step.journal.refusal
-    if body is not None and isinstance(status, int) and status >= 400:
-        refusal = body[:_REFUSAL_CHARACTERS]
-    return msgspec.structs.replace(
-        step.journal,
-        entries=[*step.journal.entries, ["host", answer]],
-        calls=[*step.journal.calls, call],
-        refusal=refusal,
-        has_answer=has_answer,
-        waiting=False,
-        waited_ms=step.journal.waited_ms + milliseconds,
-    )

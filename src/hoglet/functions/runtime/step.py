@@ -5,7 +5,7 @@ are durable by replay: ``run_step`` executes the program from its beginning, ans
 calls from the journal, and stops at the first call that is not recorded. Nondeterministic values
 (``now``, random numbers) are in the journal.
 
-The caller's loop (requests and results are in ``messages.py``)::
+The caller's loop (requests and results are in ``messages.py``, the journal in ``host_calls.py``)::
 
     journal = new_journal(now, seed)
     while True:

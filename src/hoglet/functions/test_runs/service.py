@@ -16,8 +16,8 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import Globals, ProjectGlobal
 from hoglet.functions.loader import executable_from_values, unreadable_secrets
 from hoglet.functions.runtime.globals import project_globals, source_globals
-from hoglet.functions.runtime.host_calls import HostCalls
-from hoglet.functions.runtime.messages import StepRequest, new_journal, resume
+from hoglet.functions.runtime.host_calls import HostCalls, new_journal, resume
+from hoglet.functions.runtime.messages import StepRequest
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.configuration import (

@@ -24,7 +24,8 @@ from hoglet.functions.runtime.globals import (
     project_globals,
     source_globals,
 )
-from hoglet.functions.runtime.messages import Step, StepRequest, new_journal
+from hoglet.functions.runtime.host_calls import new_journal
+from hoglet.functions.runtime.messages import Step, StepRequest
 from hoglet.functions.service import FunctionService
 from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
 from hoglet.functions.worker_operations import run_step

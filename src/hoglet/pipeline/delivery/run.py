@@ -24,14 +24,8 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.json_types import Globals
 from hoglet.functions.logs.telemetry import LOG_SOURCE
-from hoglet.functions.runtime.messages import (
-    RunLogLine,
-    Step,
-    StepHostCall,
-    StepRequest,
-    new_journal,
-    resume,
-)
+from hoglet.functions.runtime.host_calls import new_journal, resume
+from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.types import DeadLetterClass
 from hoglet.functions.watcher.service import RunObservation
