@@ -22,13 +22,13 @@ from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock, new_id
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
-from hoglet.pipeline.ingest.group_processor import GroupProcessor
-from hoglet.pipeline.ingest.group_writer import GroupStages
-from hoglet.pipeline.ingest.replication import WarehouseReplicator
-from hoglet.pipeline.ingest.sandbox_client import (
+from hoglet.pipeline.ingest.group_processor import (
     DEADLINE_SECONDS,
+    GroupProcessor,
     PipelineSandboxClient,
 )
+from hoglet.pipeline.ingest.group_writer import GroupStages
+from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges

@@ -28,10 +28,9 @@ from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.health import IngestMetrics
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
-from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.group_processor import GroupProcessor, PipelineSandboxClient
 from hoglet.pipeline.ingest.group_writer import GroupStages
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
-from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges

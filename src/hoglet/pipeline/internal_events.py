@@ -23,6 +23,11 @@ from hoglet.kit.clock import Clock, iso_z, new_id
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.json import Properties, pack
 from hoglet.pipeline.ingest.commit import GroupCommitter
+from hoglet.pipeline.ingest.group_processor import (
+    DEADLINE_SECONDS,
+    WORKER_FAILURES,
+    FunctionSource,
+)
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
@@ -30,11 +35,6 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
     encoder,
     internal_answers,
-)
-from hoglet.pipeline.ingest.sandbox_client import (
-    DEADLINE_SECONDS,
-    WORKER_FAILURES,
-    FunctionSource,
 )
 from hoglet.pipeline.ingest.worker_operations import match_internal_event
 from hoglet.queue import Job, NewJob, Queue

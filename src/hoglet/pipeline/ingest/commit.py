@@ -35,13 +35,13 @@ from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
-from hoglet.pipeline.ingest.group_processor import CommitRefused
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Invocation, Part
 from hoglet.pipeline.ingest.replication import (
     WarehouseReplicator,
     group_rows,
     person_rows,
 )
+from hoglet.pipeline.ingest.split_group import CommitRefused
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.queue import Job, NewJob, Priority, Queue

@@ -24,6 +24,7 @@ from hoglet.pipeline.ingest.ipc import BatchResult, LookupRequest, ReadRequest
 from hoglet.pipeline.ingest.loaded_state import LoadedState
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sources import SpooledGroup
+from hoglet.pipeline.ingest.split_group import GroupPieces
 from hoglet.pipeline.storage_failures import is_conflict, is_storage_failure
 from hoglet.queue import LeaseLost
 from hoglet.spool.positions import OwnershipLost
@@ -286,6 +287,8 @@ class GroupWriter:
         state = await self._processor.load(run.request, lookups)
         await run.follow(state)
         result = await self._processor.process(run.request, lookups, state)
+        if result is None:
+            result = await GroupPieces(self._processor.calls, state, run.request).process()
         run.mark_processed(state, runs=len(result.invocations))
         return result
 
@@ -301,7 +304,12 @@ class GroupWriter:
     async def _commit_in_pieces(self, run: GroupRun) -> BatchResult:
         """Commit a group without the events that the database keeps rejecting."""
         try_commit = functools.partial(self._committer.try_commit, run.request.project.id)
-        result, state = await self._processor.process_in_pieces(run.request, try_commit)
+        log.warning(
+            "a group is committed in pieces", action="commit_halved", group=str(run.request.group)
+        )
+        state = await self._processor.load(run.request, None)
+        pieces = GroupPieces(self._processor.calls, state, run.request, try_commit)
+        result = await pieces.process()
         run.mark_processed(state, runs=len(result.invocations))
         await self._insert(run.request, result)
         await self._commit(run, result, checked=False)

@@ -8,7 +8,7 @@ Groups overlap, so that the worker process, the engine and the database work at 
 :mod:`hoglet.pipeline.ingest.group_writer`.
 
 Groups are retried until they succeed. Events that exceed the worker's limits are handled in
-:mod:`hoglet.pipeline.ingest.group_processor`. Other failures are retried with backoff and reported
+:mod:`hoglet.pipeline.ingest.split_group`. Other failures are retried with backoff and reported
 by :mod:`hoglet.pipeline.health`.
 """
 
@@ -29,7 +29,7 @@ from hoglet.kit import tracing
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.health import IngestMetrics, PipelineHealth
-from hoglet.pipeline.ingest.group_processor import FunctionsUnusable
+from hoglet.pipeline.ingest.group_processor import FunctionSource
 from hoglet.pipeline.ingest.group_writer import (
     GROUP_LOST,
     GroupRun,
@@ -38,8 +38,8 @@ from hoglet.pipeline.ingest.group_writer import (
     NotItsTurn,
 )
 from hoglet.pipeline.ingest.ipc import ProjectFacts, ReadRequest
-from hoglet.pipeline.ingest.sandbox_client import FunctionSource
 from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup, is_large
+from hoglet.pipeline.ingest.split_group import FunctionsUnusable
 from hoglet.pipeline.storage_failures import is_storage_failure
 
 log = structlog.get_logger()
