@@ -22,7 +22,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 from hoglet.kit import tracing
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool, RunningQueries, call_soon
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
-from hoglet.warehouse.disk_space import DiskChecks
+from hoglet.warehouse.disk_space import disk_checks
 from hoglet.warehouse.errors import QueryRefused, from_engine
 from hoglet.warehouse.insert_select import insert_whole
 from hoglet.warehouse.json_rows import (
@@ -34,7 +34,7 @@ from hoglet.warehouse.json_rows import (
 )
 from hoglet.warehouse.port import InsertSelect, JsonRows, Progress, QueryBudget, QueryResult
 from hoglet.warehouse.schema import own_table
-from hoglet.warehouse.snapshot import WriteGate, clone_folder
+from hoglet.warehouse.snapshot import clone_folder
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
@@ -45,6 +45,41 @@ READ = QueryBudget()
 WRITE = QueryBudget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
 _PROGRESS = """SELECT count(), sum(read_rows), sum(total_rows_approx), sum(read_bytes),
 max(elapsed), sum(ProfileEvents['OSCPUVirtualTimeMicroseconds']) / 1e6"""
+
+
+class WriteGate:
+    """Lets writes pass until it is closed; closing it waits for writes in progress.
+
+    Concurrency: used from one event loop; ``leave`` may be called once for each ``enter``.
+    """
+
+    def __init__(self) -> None:
+        self._open = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._open.set()
+        self._idle.set()
+        self._passed = 0
+
+    async def enter(self) -> None:
+        """Wait until the gate is open."""
+        await self._open.wait()
+        self._passed += 1
+        self._idle.clear()
+
+    def leave(self) -> None:
+        """Record that a write has ended."""
+        self._passed -= 1
+        if not self._passed:
+            self._idle.set()
+
+    async def close(self) -> None:
+        """Hold back further writes and wait until those in progress have ended."""
+        self._open.clear()
+        await self._idle.wait()
+
+    def reopen(self) -> None:
+        """Let writes pass again."""
+        self._open.set()
 
 
 class ClickHouseWarehouse:
@@ -76,7 +111,7 @@ class ClickHouseWarehouse:
         self._builders = ThreadPoolExecutor(BUILDERS, "warehouse-build")
         self._running = RunningQueries(self._kill)
         self._gate = WriteGate()
-        self._disk = _disk_checks(url)
+        self._disk = disk_checks(url)
         self._json = JsonSelects()
 
     async def query(
@@ -338,16 +373,6 @@ class ClickHouseWarehouse:
         which = " OR ".join(f"startsWith(query, {quoted(_tag(each))})" for each in set(query_ids))
         statement = f"KILL QUERY {on_cluster(self._cluster)} WHERE {which} ASYNC"
         self._with_client(lambda client: _run_command(client, statement, None), WRITE)
-
-
-def _disk_checks(url: str) -> DiskChecks | None:
-    """Disk checks for an embedded engine with a folder; None in memory and for a server."""
-    scheme, _, path = url.partition("://")
-    if scheme != "chdb" or not path.startswith("/"):
-        return None
-    checks = DiskChecks(Path(path))
-    checks.prepare()
-    return checks
 
 
 def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> None:

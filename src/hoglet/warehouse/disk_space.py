@@ -361,3 +361,13 @@ class DiskChecks:
             self._tables[table] = Path(paths[0])
         names = (each.name for each in self._tables[table].iterdir())
         return {name for name in names if _INSERTED.fullmatch(name)}
+
+
+def disk_checks(url: str) -> DiskChecks | None:
+    """Disk checks for an embedded engine with a folder; None in memory and for a server."""
+    scheme, _, path = url.partition("://")
+    if scheme != "chdb" or not path.startswith("/"):
+        return None
+    checks = DiskChecks(Path(path))
+    checks.prepare()
+    return checks

@@ -1,53 +1,18 @@
 """A consistent copy of the embedded warehouse's folder, made of hard links.
 
 The files of a finished part never change, so links are as good as copies and cost nothing; the few
-other files are copied. While the links are made, no insert runs and no merge removes parts.
+other files are copied. While the links are made, no merge removes parts and no insert runs (see
+``clickhouse.WriteGate``).
 
 Source: docs/adr/0020-online-backup.md.
 """
 
-import asyncio
 import os
 import shutil
 from pathlib import Path
 
 _PART_MARK = "checksums.txt"
 _UNFINISHED = ("tmp", "delete_tmp", "detached", "shadow")
-
-
-class WriteGate:
-    """Lets writes pass until it is closed; closing it waits for writes in progress.
-
-    Concurrency: used from one event loop; ``leave`` may be called once for each ``enter``.
-    """
-
-    def __init__(self) -> None:
-        self._open = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._open.set()
-        self._idle.set()
-        self._passed = 0
-
-    async def enter(self) -> None:
-        """Wait until the gate is open."""
-        await self._open.wait()
-        self._passed += 1
-        self._idle.clear()
-
-    def leave(self) -> None:
-        """Record that a write has ended."""
-        self._passed -= 1
-        if not self._passed:
-            self._idle.set()
-
-    async def close(self) -> None:
-        """Hold back further writes and wait until those in progress have ended."""
-        self._open.clear()
-        await self._idle.wait()
-
-    def reopen(self) -> None:
-        """Let writes pass again."""
-        self._open.set()
 
 
 def clone_folder(source: Path, target: Path) -> None:
