@@ -1,7 +1,7 @@
 """``hoglet events``: imports and follows events."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,7 +65,6 @@ def import_events(
         files,
         lambda path: read_events(path, kind, columns, exports),  # pyright: ignore[reportArgumentType] (checked above)
     )
-    console = Console(highlight=False)
     with _progress(Console(stderr=True, highlight=False)) as progress:
         task = progress.add_task(
             "import", total=sum(path.stat().st_size for path in files), count=0
@@ -78,12 +77,17 @@ def import_events(
         with data_faults(settings):
             work = _import(settings, project, historical, events, advance)
             result = asyncio.run(work)
+    _print_result(result, exports.left_out)
+    raise typer.Exit(1 if result.refused and not result.accepted else 0)
+
+
+def _print_result(result: "ImportResult", left_out: Collection[str]) -> None:
+    console = Console(highlight=False)
     console.print(f"{result.accepted:,} events spooled, {result.refused:,} rejected")
     for reason in result.reasons:
         console.print(f"  {reason}")
-    if exports.left_out:
-        print_hint(f"columns not imported: {', '.join(sorted(exports.left_out))}")
-    raise typer.Exit(1 if result.refused and not result.accepted else 0)
+    if left_out:
+        print_hint(f"columns not imported: {', '.join(sorted(left_out))}")
 
 
 def _one_after_another(

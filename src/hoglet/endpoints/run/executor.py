@@ -26,10 +26,11 @@ from hoglet.endpoints.insights.runs import compute_insight, read_items
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
-from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.endpoints.worker.compiler import CompiledInsight, QueryCompiler
 from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.paging.keyset import Key, RowPage
 from hoglet.hogql.paging.limit import cut_page
+from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.clock import Clock
 from hoglet.kit.json import dump_json
 from hoglet.warehouse import JsonParts, JsonRows, QueryBudget, QueryResult, Statistics, Warehouse
@@ -215,11 +216,7 @@ class QueryExecutor:
                 query = await since_oldest(
                     self._compiler, self._warehouse, reading.project, query, query_id=query_id
                 )
-        compiled = await self._compiler.compile_insight(
-            reading.project, query, system_tables=reading.system_tables
-        )
-        queries = [await self._with_rows(reading, each) for each in compiled.queries]
-        compiled = msgspec.structs.replace(compiled, queries=queries)
+        compiled = await self._compile_insight(reading, query)
         async with self._turn(slots, query_id):
             computed = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
@@ -231,8 +228,8 @@ class QueryExecutor:
             computed.statistics,
             started_at,
         )
-        is_live = any(each.system_tables for each in queries)
-        hogql = "; ".join(each.hogql for each in queries)
+        is_live = any(each.system_tables for each in compiled.queries)
+        hogql = "; ".join(each.hogql for each in compiled.queries)
         dates = {"resolved_date_range": compiled.date_range, "hogql": hogql}
         return replace(
             result,
@@ -241,6 +238,14 @@ class QueryExecutor:
             cache_seconds=0 if is_live else result.cache_seconds,
             debug=result.debug | dates,
         )
+
+    async def _compile_insight(self, reading: ReadPlan, query: QueryNode) -> CompiledInsight:
+        """The queries of an insight, with the rows of the ``system`` tables that they read."""
+        compiled = await self._compiler.compile_insight(
+            reading.project, query, system_tables=reading.system_tables
+        )
+        queries = [await self._with_rows(reading, each) for each in compiled.queries]
+        return msgspec.structs.replace(compiled, queries=queries)
 
     def _insight_result(
         self,
