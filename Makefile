@@ -3,8 +3,9 @@
 UV_DIR := $(CURDIR)/.uv/bin
 HOGLET := .venv/bin/hoglet
 PYTEST ?= .venv/bin/pytest
-# Workers take whole files, since the tests of a file share servers and applications. Files keep the
-# order of the folders: long ones come first, so that no worker starts one at the end.
+# Workers take whole files, since the tests of a file share servers and applications, and all files of
+# a shared server (tests/support/xdist_workers.py); those come first. The others keep the order of the
+# folders: long ones come first, so that no worker starts one at the end.
 DIST := --dist loadfile --no-loadscope-reorder
 # More workers than cores, since tests wait for servers, deadlines and retries; slow tests most.
 WORKERS := -n 4

@@ -6,6 +6,7 @@ import os
 from collections.abc import Generator
 
 import httpx
+import hypothesis.internal.conjecture.providers
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
@@ -35,8 +36,13 @@ settings.register_profile(
 )
 settings.register_profile("ci", settings.get_profile("any"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "any")
+if os.environ.get("CI"):
+    # Constants of the source are examples, too: other ones after each change of a file, and each
+    # worker would parse all files for them.
+    hypothesis.internal.conjecture.providers.is_local_module_file = lambda _path: False
 
 pytest_plugins = [
+    "support.xdist_workers",
     "support.sandboxes",
     "support.databases",
     "support.nats_server",

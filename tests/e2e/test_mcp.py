@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -31,17 +31,16 @@ TOOLS = {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    running = RunningServer(tmp_path_factory.mktemp("data")).start()
-    post = running.client.post
+def server(shared_server: RunningServer) -> RunningServer:
+    """The shared server: ``/mcp`` works in the first project."""
+    post = shared_server.client.post
     for name, kind in (("tenant", "String"), ("factor", "Number")):
         post("/api/projects/1/insight_variables/", json={"name": name, "type": kind})
     body = {"name": "who", "query": {"kind": "HogQLQuery", "query": QUERY}}
     assert post("/api/projects/1/endpoints/", json=body).status_code == 201
     event = {"event": "paid", "distinct_id": "ada", "properties": {"plan": "pro"}}
     assert post("/batch/", json={"api_key": TOKEN, "batch": [event]}).status_code == 200
-    yield running
-    running.stop()
+    return shared_server
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +114,7 @@ async def test_functions_are_read_and_tested_without_requests(
 ) -> None:
     async with over_http(server, path="/api/projects/1/mcp") as client:
         listed = await call(client, "list_functions")
-        assert [item["id"] for item in listed["functions"]] == [function_id]
+        assert function_id in [item["id"] for item in listed["functions"]]
         function = await call(client, "get_function", function_id=function_id)
         assert function["hog"] == CODE
         event = {"event": "paid", "distinct_id": "ada", "properties": {"plan": "pro"}}

@@ -89,6 +89,8 @@ class ServerProject:
     def __init__(self, server: RunningServer, name: str) -> None:
         self.url = server.url
         self.data_dir = server.data_dir
+        self.port = server.port
+        self.environment = server.environment
         self.log = server.log
         database = f"sqlite+aiosqlite:///{server.data_dir.absolute()}/hoglet.db"
         self.id, self.token = asyncio.run(_new_project(database, name))

@@ -33,6 +33,13 @@ UUIDS = [str(UUID(int=number + 1)) for number in range(60)]
 type Batch = list[dict[str, Any]]
 
 
+CASES = [
+    pytest.param(seed, GroupLimits(batches=1 + seed % 3), marks=[pytest.mark.slow] * (seed != 1))
+    for seed in range(2)
+]
+"""Seeds, and the batches of a group: two in ``make test``, one in ``make slow``."""
+
+
 def batches(seed: int, count: int = 25) -> list[Batch]:
     """Batches of events that merge persons, change them and groups, and repeat UUIDs."""
     rng = random.Random(seed)  # noqa: S311
@@ -169,9 +176,7 @@ def _destination(project_id: int) -> ExecutableFunction:
     )
 
 
-@pytest.mark.parametrize(
-    ("seed", "limits"), [(seed, GroupLimits(batches=1 + seed % 3)) for seed in range(2)]
-)
+@pytest.mark.parametrize(("seed", "limits"), CASES)
 async def test_overlapping_groups_leave_what_separate_ones_leave(
     lines: tuple[Line, Line], seed: int
 ):
@@ -184,9 +189,7 @@ async def test_overlapping_groups_leave_what_separate_ones_leave(
     assert await left_by(together) == await left_by(apart)
 
 
-@pytest.mark.parametrize(
-    ("seed", "limits"), [(seed, GroupLimits(batches=1 + seed % 3)) for seed in range(2)]
-)
+@pytest.mark.parametrize(("seed", "limits"), CASES)
 async def test_failures_in_between_change_nothing(
     lines: tuple[Line, Line], seed: int, monkeypatch: pytest.MonkeyPatch
 ):

@@ -41,7 +41,7 @@ async def test_a_spinning_operation_does_not_delay_the_other_worker(sandbox):
         sandbox.call("sample_operations:echo", 0, deadline=10),
         sandbox.call("sample_operations:echo", 0, deadline=10),
     )
-    spinning = asyncio.create_task(sandbox.call("sample_operations:spin", None, deadline=3))
+    spinning = asyncio.create_task(sandbox.call("sample_operations:spin", None, deadline=1))
     await asyncio.sleep(0.05)
 
     assert await sandbox.call("sample_operations:echo", 1, deadline=2) == 1

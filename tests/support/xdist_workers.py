@@ -1,0 +1,76 @@
+"""Makes the workers of a test run share work: rewritten test modules, and servers of a group.
+
+Without workers (``-n 0``) it does nothing.
+"""
+
+import os
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from _pytest.assertion import rewrite
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests"
+_SHARED = re.compile(r"\b(ServerProject|shared_server)\b")
+
+
+class SharedServerScheduling(LoadFileScheduling):
+    """Whole files to a worker, and all files that share a server to the same one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(_file_of(nodeid))
+
+
+@cache
+def group_of(file: str) -> str:
+    """What goes to one worker: the file, or the server that files share."""
+    if file.startswith("tests/acceptance/"):
+        return "tests/acceptance"
+    if file.startswith("tests/e2e/") and _SHARED.search((ROOT / file).read_text()):
+        return "tests/e2e: the shared server"
+    return file
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the groups first: nothing else takes a worker as long."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: group_of(file := _file_of(item.nodeid)) == file)
+
+
+def _file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(
+    config: pytest.Config, log: Producer
+) -> SharedServerScheduling | None:
+    """Instead of ``--dist loadfile``; other ways of dividing the tests stay."""
+    return SharedServerScheduling(config, log) if config.option.dist == "loadfile" else None
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Rewrite the assertions of this worker's share of the test modules.
+
+    All workers import all test modules, at the same time. On a fresh clone each would rewrite all
+    of them, which takes four seconds of processor time.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker and not sys.dont_write_bytecode:
+        count = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        for path in sorted(TESTS.rglob("test_*.py"))[int(worker[2:]) :: count]:
+            _rewrite(path, session.config)
+
+
+def _rewrite(path: Path, config: pytest.Config) -> None:
+    """Write the file that pytest looks for when it imports the module."""
+    folder = rewrite.get_cache_dir(path)
+    cached = folder / (path.stem + rewrite.PYC_TAIL)
+    if rewrite._read_pyc(path, cached) is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        source_hash, code = rewrite._rewrite_test(path, config)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source_hash, cached)
