@@ -27,7 +27,7 @@ from hoglet.hog.runtime.values import (
     display_key,
     stored_key,
 )
-from hoglet.hog.stdlib.callbacks import call_value
+from hoglet.hog.stdlib.callbacks import call_value, items_of
 from hoglet.hog.stdlib.table import STL, LibraryEntry
 
 
@@ -174,6 +174,11 @@ def full(text: str) -> None:
     meter.charge(len(text))
 
 
+def grown() -> None:
+    """Charge the last 1024 items that were appended to an array."""
+    meter.charge(8 * 1024)
+
+
 def note(line: int, name: str, value: Any) -> Any:
     """Record a value or the result of a call, in traced runs."""
     meter.current().log_trace((line, name, value))
@@ -203,8 +208,10 @@ def _namespace() -> dict[str, Any]:
         "RANGE": range, **METHODS,
         "check": check, "read": read, "NO_FIELDS": {},
         "host": host, "thrown": thrown, "fail": fail,
-        "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "part": part,
-        "long": long, "glue": glue, "intact": is_intact, "full": full, "note": note, "mark": mark,
+        "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "items": items_of,
+        "part": part,
+        "long": long, "glue": glue, "intact": is_intact, "full": full, "grown": grown,
+        "note": note, "mark": mark,
         "call": call_value, "call_steps": call_steps,
         "add": numbers.add, "sub": numbers.subtract, "mul": numbers.multiply,
         "div": numbers.divide, "mod": numbers.remainder, "settle": numbers.settle,

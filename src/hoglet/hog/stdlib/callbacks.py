@@ -38,7 +38,8 @@ def too_many(passed: int, expected: int) -> EngineError:
     return EngineError(f"Too many arguments. Passed {passed}, expected {expected}")
 
 
-def _items(value: Any) -> list[Any]:
+def items_of(value: Any) -> list[Any]:
+    """A copy of the items that a callback is called with."""
     if type(value) is dict:
         return list(value.values())
     if not isinstance(value, list):
@@ -53,7 +54,7 @@ _ROUND: Final = 256  # results that the memory meter does not see yet
 
 def _rounds(value: Any) -> Iterator[list[Any]]:
     """The items, with periodic budget checks: not every callee checks its own."""
-    items = _items(value)
+    items = items_of(value)
     if len(items) <= _ROUND:
         yield items
         return

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
-from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
+from hoglet.hog.python.codegen.evaluation import Handlers
+from hoglet.hog.python.codegen.inlining import InlinePrinter
 from hoglet.hog.python.codegen.operands import Operand, coerced, whole_value
 from hoglet.hog.python.codegen.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.text_calls import SAME_FOR_RAW, method_call
@@ -27,7 +28,7 @@ _MUTABLE: Final = frozenset({"L", "D", "E", "A", None})
 """Kinds of values that another part of an expression may change."""
 
 
-class CallPrinter(Evaluation):
+class CallPrinter(InlinePrinter):
     """The printer of calls."""
 
     def _call_global(self, node: bound.CallGlobal) -> Operand:
@@ -37,10 +38,13 @@ class CallPrinter(Evaluation):
         if node.name in self.program.functions:
             text = f"host({node.name!a}, [{self.listed(node.arguments)}])"
             return Operand(self.noted(node, node.name, text), "A")
+        inlined = self.inlined(node)
+        if inlined is not None:
+            return inlined
         entry = STL.get(node.name)
         operands = self._arguments(node)
         if entry is None:
-            missing = f"unknown_call(d, {node.name!a}, {_after(operands)})"
+            missing = f"unknown_call({self.depth()}, {node.name!a}, {_after(operands)})"
             return Operand(missing, "A")
         fault = entry.arity_fault(len(operands))
         if fault is None and len(operands) > 300:
@@ -94,8 +98,8 @@ class CallPrinter(Evaluation):
             is_raw = name in _HAS_RAW_FORM and operands[0].raw
             return f"{'R' if is_raw else 'L'}_{name}({given})"
         if self.program.dynamic_async:
-            return f"(yield from S_{name}(d + 1, {given}))"
-        return f"L_{name}(d + 1, {given})"
+            return f"(yield from S_{name}({self.depth(1)}, {given}))"
+        return f"L_{name}({self.depth(1)}, {given})"
 
     def _call_length(self, operands: list[Operand]) -> str | None:
         operand = operands[0]
@@ -163,7 +167,7 @@ class CallPrinter(Evaluation):
                 f"Too many arguments. Passed {len(operands)}, expected {len(function.parameters)}"
             )
             return Operand(f"fail({fault!a}, {_after(operands)})", "A")
-        given = ["d + 1"]
+        given = [self.depth(1)]
         for index, parameter in enumerate(function.parameters):
             kind = self.facts.variables.get(parameter) or "A"
             given.append(coerced(operands[index], kind) if index < len(operands) else "None")
@@ -178,7 +182,7 @@ class CallPrinter(Evaluation):
         callee = self.value(node.callee)
         if self.effects.level(node.callee) > STABLE and operands:
             self.spill(operands, node.arguments, mark)
-        given = ", ".join(["d + 1", callee.text, *(operand.text for operand in operands)])
+        given = ", ".join([self.depth(1), callee.text, *(operand.text for operand in operands)])
         name = _callee_name(node.callee)
         if not self.program.dynamic_async:
             return Operand(self.noted(node, name, f"call({given})"), "A")

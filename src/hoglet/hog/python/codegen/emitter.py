@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.appending import appended
 from hoglet.hog.python.codegen.borrowing import Borrowing
 from hoglet.hog.python.codegen.operands import Temporaries
 from hoglet.hog.python.codegen.purity import Effects
@@ -95,6 +96,7 @@ class ProgramContext:
         self.views = Views(facts, borrowing, host.known_globals, enabled=not (trace or batch))
         for path in self.views.paths:
             self.root_name(path[0])
+        self.appended = set() if trace else appended(facts, self.host_names)
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(
             self.all, self.facts, functions=self.functions, async_names=self.async_names
@@ -117,6 +119,7 @@ class Emitter:
         indent: indentation of the next line.
         source_line: the Hog line of the statement being printed.
         blocks: loops and ``try`` around the next line, inside one Python function.
+        frames: inlined lambdas around the next line.
     """
 
     program: ProgramContext
@@ -128,11 +131,17 @@ class Emitter:
         self.indent = 0
         self.source_line = 0
         self.blocks = 0
+        self.frames = 0
         self.temporaries = Temporaries()
 
     def line(self, text: str) -> None:
         """Emit a line."""
         self.lines.append((self.indent, text, self.source_line))
+
+    def depth(self, calls: int = 0) -> str:
+        """The call depth at the next line, or that of further calls."""
+        frames = self.frames + calls
+        return f"d + {frames}" if frames else "d"
 
     def mark(self) -> int:
         """The position of the next line."""

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.evaluation import item_text
-from hoglet.hog.python.codegen.expressions import ExpressionPrinter
+from hoglet.hog.python.codegen.growth import GrowthPrinter
 from hoglet.hog.python.codegen.operands import Operand, coerced, literal
-from hoglet.hog.python.codegen.purity import READS
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14
@@ -27,7 +25,7 @@ def _by_length(path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
     return len(path), path
 
 
-class StatementPrinter(ExpressionPrinter):
+class StatementPrinter(GrowthPrinter):
     """The printer of statements."""
 
     def statement(self, node: Any) -> None:
@@ -122,10 +120,6 @@ class StatementPrinter(ExpressionPrinter):
             text = f"[{text}]"
         self.line(f"{self.program.storage.name(variable)} = {text}")
 
-    def kind_of(self, variable: bound.Variable) -> str:
-        """The kind of a variable."""
-        return self.facts.variables.get(variable) or "A"
-
     def _declare_function(self, node: bound.DeclareFunction) -> None:
         name = self.program.storage.name(node.variable)
         boxed = self.program.storage.is_boxed(node.variable)
@@ -135,71 +129,22 @@ class StatementPrinter(ExpressionPrinter):
         self.line(f"{name}[0] = {value}" if boxed else f"{name} = {value}")
 
     def _assign(self, node: bound.AssignVariable) -> None:
-        if not self._append(node):
+        if not self.append(node) and not self.append_item(node):
             operand = self.value(node.value)
             text = coerced(operand, self.kind_of(node.variable))
             self.line(f"{self.variable(node.variable)} = {text}")
         self.note(node.variable.name, self.variable(node.variable))
 
-    def _append(self, node: bound.AssignVariable) -> bool:
-        """``s := s || x`` on strings: Python grows the string in place."""
-        value, variable = node.value, node.variable
-        if not isinstance(value, bound.CallGlobal) or value.name != "concat" or variable.captured:
-            return False
-        if self.kind_of(variable) != "S" or "concat" in self.program.host_names:
-            return False
-        head, *rest = value.arguments
-        if not isinstance(head, bound.ReadVariable) or head.variable is not variable or not rest:
-            return False
-        if len(rest) > 8 or any(self.effects.level(item) > 1 for item in rest):
-            return False
-        operands = self.sequence(tuple(rest), raw=range(len(rest)))
-        parts = [self.text_part(operand) for operand in operands]
-        name, added = self.variable(variable), self.temporaries.new()
-        self.line(f"{added} = {' + '.join(parts)}")
-        plain = f"({added}.isascii() or intact({added}))"
-        self.line(f"if LEN({added}) <= 256 and {plain}: {name} = {name} + {added}")
-        self.line(f"else: {name} = glue({name}, {added})")
-        self.line(f"if LEN({name}) > CAP: full({name})")
-        return True
-
-    def _push(self, node: bound.AssignProperty) -> bool:
-        """``a[length(a) + 1] := x`` on an array."""
-        match node.key:
-            case bound.Arithmetic(
-                operator="+",
-                left=bound.CallGlobal(name="length", arguments=(bound.ReadVariable() as measured,)),
-                right=bound.Constant(value=1),
-            ):
-                target = node.target
-            case _:
-                return False
-        if not isinstance(target, bound.ReadVariable) or target.variable is not measured.variable:
-            return False
-        if "length" in self.program.host_names or self.effects.level(node.value) > READS:
-            return False
-        value = self.bind(self._as_item(self.value(node.value)))
-        array = self.variable(target.variable)
-        # every 1024th takes the slow path, which charges the memory
-        self.line(f"if type({array}) is L and LEN({array}) & 1023: {array}.append({value.text})")
-        self.line(f"else: set_prop({array}, add(L_length({array}), 1), {value.text})")
-        self.note("item", value.text)
-        return True
-
     def _assign_property(self, node: bound.AssignProperty) -> None:
-        if self._push(node):
+        if self.push(node):
             return
         raw = (0,) if self.program.borrowing.is_edited(node.target) else ()
         nodes = (node.target, node.key, node.value)
         target, key, value = self.sequence(nodes, raw=raw)
         target, key = self.hold(target, node.target), self.hold(key, node.key)
-        value = self.bind(self._as_item(value))
+        value = self.bind(self.as_item(value))
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)
-
-    @staticmethod
-    def _as_item(value: Operand) -> Operand:
-        return Operand(item_text(value), "A") if value.kind == "F" and not value.constant else value
 
     def _assignment_text(  # noqa: PLR0911 (one kind of key after the other)
         self, target: Operand, key: Operand, value: Operand

@@ -1,0 +1,131 @@
+"""Finds arrays that ``a := arrayPushBack(a, x)`` may append to, instead of copying them.
+
+Nothing else may refer to the array when an item is appended. So the variable is bound only to new
+arrays and to such calls, inner functions do not use it, and the array is stored or passed on only
+where no item can be appended to it any more.
+"""
+
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.type_facts import TypeFacts
+from hoglet.hog.python.codegen.visitor import parts
+
+_NEW: Final = frozenset(
+    {
+        "arrayMap", "arrayFilter", "arraySort", "arrayReverseSort", "arrayReverse", "keys",
+        "values", "range", "arrayPushBack", "arrayPushFront", "arrayPopBack", "arrayPopFront",
+    }
+)  # fmt: skip
+"""Library functions that always return a new array."""
+
+_ONLY_READ: Final = frozenset(
+    {
+        "length", "empty", "notEmpty", "has", "indexOf", "arrayStringConcat", "arraySort", "typeof",
+        "arrayReverse", "arrayExists", "arrayCount", "jsonStringify", "isNull", "isNotNull",
+    }
+)  # fmt: skip
+"""Library functions whose result does not contain their argument, only its items."""
+
+_LOOKS: Final = (
+    bound.GetProperty, bound.Compare, bound.And, bound.Or, bound.Not, bound.If, bound.ForIn,
+)  # fmt: skip
+_LOOPS: Final = (bound.While, bound.For, bound.ForIn)
+
+
+class _Uses:
+    """How a variable is used; positions count the nodes of its function in their order."""
+
+    def __init__(self) -> None:
+        self.declared_in: Any = None
+        self.is_new = True
+        self.last_append = -1
+        self.handed_on: list[tuple[int, Any]] = []
+
+
+def appended(facts: TypeFacts, host_names: frozenset[str]) -> set[bound.Variable]:
+    """The variables whose arrays may be appended to."""
+    result: set[bound.Variable] = set()
+    for function in facts.functions.values():
+        uses: dict[bound.Variable, _Uses] = {}
+        _walk(function.body, function, uses, [0], host_names)
+        result.update(
+            variable
+            for variable, use in uses.items()
+            if facts.variables.get(variable) == "L" and not variable.captured and _is_alone(use)
+        )
+    return result
+
+
+def _is_alone(use: _Uses) -> bool:
+    return (
+        use.is_new
+        and use.declared_in is not None
+        and use.last_append >= 0
+        and all(
+            position > use.last_append and loop is use.declared_in
+            for position, loop in use.handed_on
+        )
+    )
+
+
+def _walk(
+    node: Any,
+    loop: Any,
+    uses: dict[bound.Variable, _Uses],
+    count: list[int],
+    host_names: frozenset[str],
+) -> None:
+    """Collect the uses in a node; ``loop`` is the innermost loop around it."""
+    count[0] += 1
+    read = _reads(node, host_names)
+    for part in parts(node):
+        if isinstance(part, bound.BoundFunction):
+            continue
+        if isinstance(part, bound.ReadVariable) and id(part) not in read:
+            use = uses.setdefault(part.variable, _Uses())
+            use.handed_on.append((count[0], loop))
+        _walk(part, node if isinstance(node, _LOOPS) else loop, uses, count, host_names)
+    count[0] += 1
+    if isinstance(node, bound.Declare):
+        use = uses.setdefault(node.variable, _Uses())
+        use.declared_in = loop
+        use.is_new = use.is_new and not node.early and _makes_new(node.value, host_names)
+    elif isinstance(node, bound.AssignVariable):
+        use = uses.setdefault(node.variable, _Uses())
+        use.is_new = use.is_new and _makes_new(node.value, host_names)
+        if appended_item(node) is not None and use.is_new:
+            use.last_append = count[0]
+
+
+def appended_item(node: bound.AssignVariable) -> Any:
+    """The ``x`` of ``a := arrayPushBack(a, x)``; None for other statements."""
+    value = node.value
+    if not isinstance(value, bound.CallGlobal) or value.name != "arrayPushBack":
+        return None
+    if len(value.arguments) != 2:
+        return None
+    head, item = value.arguments
+    is_same = isinstance(head, bound.ReadVariable) and head.variable is node.variable
+    return item if is_same else None
+
+
+def _makes_new(node: Any, host_names: frozenset[str]) -> bool:
+    if isinstance(node, bound.CallGlobal):
+        return node.name in _NEW and node.name not in host_names
+    return isinstance(node, bound.MakeArray)
+
+
+def _reads(node: Any, host_names: frozenset[str]) -> set[int]:
+    """The parts of a node that it neither stores nor passes on."""
+    if isinstance(node, bound.CallGlobal):
+        if node.name in host_names:
+            return set(map(id, node.arguments))  # the host gets a copy
+        if node.name in _ONLY_READ:
+            return set(map(id, node.arguments[:1] if node.name == "has" else node.arguments))
+        if node.name in _NEW:
+            return set(map(id, node.arguments[:1] if "Push" in node.name else node.arguments))
+        return set()
+    if isinstance(node, bound.AssignProperty):
+        return {id(node.target), id(node.key)}
+    return set(map(id, parts(node))) if isinstance(node, _LOOKS) else set()

@@ -1,0 +1,83 @@
+"""``a := arrayPushBack(a, x)`` appends in place only where a copy could not be distinguished."""
+
+from typing import Any
+
+import pytest
+
+from hoglet.hog.compile import compile_program
+from hoglet.hog.python import Budget, compile_python, run_program
+
+IN_PLACE = [
+    ("let a := [] for (let i in [1, 2]) { a := arrayPushBack(a, i) } return a", [1, 2]),
+    ("let a := keys({'x': 1}) a := arrayPushBack(a, 'y') a[1] := 'q' return a", ["q", "y"]),
+    ("let a := [1] a := arrayPushBack(a, length(a)) return {'a': a}", {"a": [1, 1]}),
+    (
+        (
+            "let out := [] for (let i in [1, 2]) { let a := [] a := arrayPushBack(a, i) "
+            "out := arrayPushBack(out, a) } return out"
+        ),
+        [[1], [2]],
+    ),
+    (
+        "let a := [1] for (let i in a) { a := arrayPushBack(a, i + 1) } return a",
+        [1, 2],
+    ),
+    (
+        "fun f(x) { let a := [x] a := arrayPushBack(a, 1) return a } return [f(1), f(2)]",
+        [[1, 1], [2, 1]],
+    ),
+    (
+        (
+            "let a := [] try { a := arrayPushBack(a, 1) throw Error('e') } "
+            "catch (e) { a := arrayPushBack(a, e.message) } return a"
+        ),
+        [1, "e"],
+    ),
+]
+COPIED = [
+    ("let a := [] let b := a a := arrayPushBack(a, 1) return [a, b]", [[1], []]),
+    ("let a := [] for (let i in [1, 2]) { a := arrayPushBack(a, a) } return a", [[], [[]]]),
+    ("let a := [1] let o := {'x': a} a := arrayPushBack(a, 2) return [a, o]", [[1, 2], {"x": [1]}]),
+    (
+        (
+            "let a := [] let o := {} for (let i in [1, 2]) { a := arrayPushBack(a, i) o[i] := a } "
+            "return o"
+        ),
+        {"1": [1], "2": [1, 2]},
+    ),
+    (
+        "let a := [1] fun g() { return a } let b := g() a := arrayPushBack(a, 2) return [b, a]",
+        [[1], [1, 2]],
+    ),
+    ("let a := [1] let b := ifNull(a, 2) a := arrayPushBack(a, 3) return [a, b]", [[1, 3], [1]]),
+    ("let b := [1] let a := b a := arrayPushBack(a, 3) return [a, b]", [[1, 3], [1]]),
+    (
+        "let a := [1] let e := Error('m', a) a := arrayPushBack(a, 2) return [a, e.payload]",
+        [[1, 2], [1]],
+    ),
+    ("let a := 'text' a := arrayPushBack(a, 2) return a", [2]),
+]
+
+
+@pytest.mark.parametrize(("source", "result"), [*IN_PLACE, *COPIED])
+def test_the_result_is_that_of_copies(source: str, result: Any) -> None:
+    assert run_program(source).result == result
+    assert run_program(source, trace=True).result == result
+
+
+@pytest.mark.parametrize("source", [source for source, _ in IN_PLACE])
+def test_arrays_that_nothing_else_refers_to_are_appended_to(source: str) -> None:
+    assert "L_arrayPushBack" not in compile_python(compile_program(source)).source
+
+
+@pytest.mark.parametrize("source", [source for source, _ in COPIED])
+def test_other_arrays_are_copied(source: str) -> None:
+    assert "L_arrayPushBack" in compile_python(compile_program(source)).source
+
+
+def test_an_array_that_grows_is_charged() -> None:
+    source = "let a := [] while (true) { a := arrayPushBack(a, 'x') } return a"
+    error = run_program(source, budget=Budget(memory_bytes=1_000_000)).error
+
+    assert error is not None
+    assert error.kind == "memory"
