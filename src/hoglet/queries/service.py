@@ -112,7 +112,7 @@ class PlannedQuery(NamedTuple):
     request: "QueryRequest"
     run_request: RunRequest
     events: EventsPlan | None
-    reading: ReadPlan
+    read_plan: ReadPlan
 
 
 class QueryRequest(msgspec.Struct, frozen=True):
@@ -181,8 +181,8 @@ class QueryService:
         """
         target, run_request, events = await self._prepare(project, request)
         with _errors_of(request, events):
-            reading = await self._runner.plan(project, target, run_request)
-        return PlannedQuery(request, run_request, events, reading)
+            read_plan = await self._runner.plan(project, target, run_request)
+        return PlannedQuery(request, run_request, events, read_plan)
 
     async def run(self, scope: ProjectScope, planned: PlannedQuery) -> RunResult | NeedsBackground:
         """Serve from the cache, compute, or request a background run.
@@ -191,9 +191,9 @@ class QueryService:
             QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
             Unreadable: a part of the query is invalid; attr is its path.
         """
-        request, run_request, events, reading = planned
+        request, run_request, events, read_plan = planned
         with _errors_of(request, events):
-            outcome = await self._runner.run(scope, reading, run_request)
+            outcome = await self._runner.run(scope, read_plan, run_request)
         if events is None or isinstance(outcome, NeedsBackground):
             return outcome
         return await as_events(outcome, events, request.node)

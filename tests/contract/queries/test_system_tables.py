@@ -160,7 +160,7 @@ async def only_record(queries: QueryWorld, table: str) -> Json:
 
 
 async def test_every_table_has_a_reader(queries: QueryWorld) -> None:
-    executor: Any = queries.endpoints.services.runner._computer
+    executor: Any = queries.endpoints.services.runner._executor
     readers = set(executor._system_rows._readers)
     loaded = {name for name, each in SYSTEM_TABLES.items() if each.table.physical in ROW_SOURCES}
     assert readers == loaded
@@ -476,7 +476,7 @@ async def test_more_rows_than_a_query_may_read_are_refused(queries: QueryWorld) 
     endpoints = queries.endpoints
     await add(queries, *[a_function(endpoints.project_id, name="x" * 300) for _ in range(4)])
     database = endpoints.world.database
-    executor: Any = endpoints.services.runner._computer
+    executor: Any = endpoints.services.runner._executor
     readers = executor._system_rows._readers
     for bound in ({"max_rows": 3}, {"max_bytes": 1000}):
         executor._system_rows = SystemRows(database, readers, **bound)

@@ -133,8 +133,8 @@ async def test_a_computation_is_shared_and_cancelled_with_its_last_waiter() -> N
     waiters[0].cancel()
     await asyncio.sleep(0)
     assert (started, cancelled) == (1, 0)
-    for passenger in waiters:
-        passenger.cancel()
+    for waiter in waiters:
+        waiter.cancel()
     await asyncio.gather(*waiters, return_exceptions=True)
     await asyncio.sleep(0)
     assert cancelled == 1
@@ -144,6 +144,40 @@ async def test_a_computation_is_shared_and_cancelled_with_its_last_waiter() -> N
     assert started == 2
     restarted.cancel()
     await asyncio.gather(restarted, return_exceptions=True)
+
+
+async def test_a_computation_that_ends_late_leaves_the_next_one_shared() -> None:
+    computations: SingleFlight[int] = SingleFlight()
+    stopped, done = asyncio.Event(), asyncio.Event()
+    started = 0
+
+    async def stop_slowly() -> int:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await stopped.wait()
+        return 0
+
+    async def work() -> int:
+        nonlocal started
+        started += 1
+        await done.wait()
+        return 1
+
+    cancelled = asyncio.ensure_future(computations.join("k", stop_slowly))
+    await asyncio.sleep(0.01)
+    cancelled.cancel()
+    await asyncio.sleep(0.01)
+    waiters = [asyncio.ensure_future(computations.join("k", work))]
+    await asyncio.sleep(0.01)
+    stopped.set()
+    await asyncio.gather(cancelled, return_exceptions=True)
+    waiters.append(asyncio.ensure_future(computations.join("k", work)))
+    await asyncio.sleep(0.01)
+    done.set()
+
+    assert await asyncio.gather(*waiters) == [1, 1]
+    assert started == 1
 
 
 async def test_an_error_reaches_everybody_who_waits() -> None:

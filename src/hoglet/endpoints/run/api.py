@@ -146,7 +146,7 @@ async def run_endpoint(request: Request) -> Response:
         planned = await _plan(request, services, scope, current)
         fixed_by = await services.runner.variables(scope.project.id)
         services.fast_path.remember(key, planned, current, scope.project, fixed_by)
-    form = form_of(request, planned.reading.target)
+    form = form_of(request, planned.read_plan.target)
     outcome = await unless_disconnected(request, _run(services, scope, planned))
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
@@ -207,7 +207,7 @@ async def _known(
         return None
     planned = known.planned
     target = await services.targets.version(current, planned.run_request.version)
-    return known if target == planned.reading.target else None
+    return known if target == planned.read_plan.target else None
 
 
 async def _plan(
@@ -274,8 +274,8 @@ def _quickly(request: Request, services: EndpointServices, cached: CachedRespons
 async def _run(
     services: EndpointServices, scope: ProjectScope, planned: PlannedRun
 ) -> RunResult | AsyncRunRow:
-    target = planned.reading.target
-    outcome = await services.runner.run(scope, planned.reading, planned.run_request)
+    target = planned.read_plan.target
+    outcome = await services.runner.run(scope, planned.read_plan, planned.run_request)
     services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
     if isinstance(outcome, NeedsBackground):
         return await services.background.start(scope, outcome)

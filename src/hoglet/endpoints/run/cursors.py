@@ -38,11 +38,11 @@ class Cursors:
     def __init__(self, keys: Sequence[str]) -> None:
         self._box = MultiFernet([Fernet(key) for key in keys or [Fernet.generate_key()]])
 
-    def encrypt(self, reading: ReadPlan, key: list[Any]) -> str:
+    def encrypt(self, read_plan: ReadPlan, key: list[Any]) -> str:
         """The cursor after a row with these sort values."""
-        target = reading.target
-        encrypted = _CursorToken(target.endpoint_id, target.version, binding_of(reading), key)
-        return self._box.encrypt(msgspec.json.encode(encrypted)).decode()
+        target = read_plan.target
+        token = _CursorToken(target.endpoint_id, target.version, binding_of(read_plan), key)
+        return self._box.encrypt(msgspec.json.encode(token)).decode()
 
     def open(self, cursor: str) -> _CursorToken | None:
         """The decrypted cursor; None for the start.
@@ -57,7 +57,7 @@ class Cursors:
         except (InvalidToken, UnicodeEncodeError, msgspec.DecodeError):
             raise Invalid("This is not a valid cursor of this server.", attr="cursor") from None
 
-    def check(self, reading: ReadPlan, request: RunRequest) -> None:
+    def check(self, read_plan: ReadPlan, request: RunRequest) -> None:
         """Check that a cursor belongs to the run.
 
         Raises:
@@ -65,13 +65,13 @@ class Cursors:
         """
         if request.cursor is None or request.cursor == START:
             return
-        encrypted = self.open(request.cursor)
-        target = reading.target
+        cursor = self.open(request.cursor)
+        target = read_plan.target
         belongs = (
-            encrypted is not None
-            and encrypted.endpoint_id == target.endpoint_id
-            and encrypted.version == target.version
-            and encrypted.binding == binding_of(reading)
+            cursor is not None
+            and cursor.endpoint_id == target.endpoint_id
+            and cursor.version == target.version
+            and cursor.binding == binding_of(read_plan)
         )
         if not belongs:
             raise Invalid(
@@ -81,8 +81,8 @@ class Cursors:
             )
 
 
-def binding_of(reading: ReadPlan) -> str:
+def binding_of(read_plan: ReadPlan) -> str:
     """What a cursor is bound to in addition to its version: query and values, not the page size."""
-    parts = [reading.project.id, reading.query, reading.variables]
+    parts = [read_plan.project.id, read_plan.query, read_plan.variables]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     return blake2b(text, digest_size=16).hexdigest()

@@ -108,7 +108,7 @@ class QueryExecutor:
         self._clock = clock
         self._limits = limits
 
-    async def compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
+    async def compute(self, read_plan: ReadPlan, *, query_id: str, seconds: float) -> Result:
         """Execute a read plan.
 
         Args:
@@ -121,36 +121,36 @@ class QueryExecutor:
                 TooManyQueries: no slot; WarehouseBusy, WarehouseDown: retry later.
         """
         try:
-            return await self._compute(reading, query_id=query_id, seconds=seconds)
+            return await self._compute(read_plan, query_id=query_id, seconds=seconds)
         except QueryRefused as error:
-            raise await self._compiler.explained(reading.query, error) from error
+            raise await self._compiler.explained(read_plan.query, error) from error
 
-    async def _compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
+    async def _compute(self, read_plan: ReadPlan, *, query_id: str, seconds: float) -> Result:
         slots = (
-            self._limits.inline if reading.materialization is None else self._limits.materialized
+            self._limits.inline if read_plan.materialization is None else self._limits.materialized
         )
-        if reading.query["kind"] != HOGQL:
-            return await self._compute_insight(reading, slots, query_id=query_id, seconds=seconds)
-        compiled = await self._with_rows(reading, await self._compile(reading))
+        if read_plan.query["kind"] != HOGQL:
+            return await self._compute_insight(read_plan, slots, query_id=query_id, seconds=seconds)
+        compiled = await self._with_rows(read_plan, await self._compile(read_plan))
         async with self._turn(slots, query_id):
             started_at = self._clock.now()
             budget = QueryBudget(seconds=seconds, result_bytes=self._limits.result_bytes)
-            answer = await self._ask(reading, compiled, query_id, budget)
-        kept_for = effective_ttl_seconds(reading, started_at)
+            answer = await self._ask(read_plan, compiled, query_id, budget)
+        kept_for = effective_ttl_seconds(read_plan, started_at)
         if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
             result = await asyncio.to_thread(
-                _result, reading, compiled, answer, started_at, kept_for
+                _result, read_plan, compiled, answer, started_at, kept_for
             )
         else:
-            result = _result(reading, compiled, answer, started_at, kept_for)
+            result = _result(read_plan, compiled, answer, started_at, kept_for)
         refuse_large(result.rows_bytes, self._limits.result_bytes)
         return result
 
-    async def _with_rows(self, reading: ReadPlan, compiled: EndpointSql) -> EndpointSql:
+    async def _with_rows(self, read_plan: ReadPlan, compiled: EndpointSql) -> EndpointSql:
         """The query with the project's rows of its ``system`` tables."""
         if not compiled.system_tables:
             return compiled
-        rows = await self._system_rows.load(reading.project, compiled.system_tables)
+        rows = await self._system_rows.load(read_plan.project, compiled.system_tables)
         return msgspec.structs.replace(compiled, params=compiled.params | rows)
 
     async def stop(self, query_id: str) -> None:
@@ -168,13 +168,13 @@ class QueryExecutor:
                 raise
 
     async def _ask(
-        self, reading: ReadPlan, compiled: EndpointSql, query_id: str, budget: QueryBudget
+        self, read_plan: ReadPlan, compiled: EndpointSql, query_id: str, budget: QueryBudget
     ) -> JsonRows | QueryResult:
         """The engine's result; rows are Python values if a cursor needs the last one."""
         sql, params = compiled.sql, compiled.params
         if compiled.keys:
             return await self._warehouse.query(sql, params, budget=budget, query_id=query_id)
-        zone = reading.project.timezone
+        zone = read_plan.project.timezone
         return await self._warehouse.query_json(
             sql,
             params,
@@ -185,44 +185,44 @@ class QueryExecutor:
         )
 
     async def _compute_insight(
-        self, reading: ReadPlan, slots: ConcurrencyLimiter, *, query_id: str, seconds: float
+        self, read_plan: ReadPlan, slots: ConcurrencyLimiter, *, query_id: str, seconds: float
     ) -> Result:
         started_at = self._clock.now()
-        if reading.materialization is not None:
+        if read_plan.materialization is not None:
             budget = QueryBudget(seconds=seconds)
             select = partial(self._warehouse.query, budget=budget, query_id=query_id)
-            table, variables = reading.materialization.table or "", reading.variables
+            table, variables = read_plan.materialization.table or "", read_plan.variables
             async with self._turn(slots, query_id):
                 rows_json, count, spent = await read_items(
-                    select, table, reading.project, reading.query, variables
+                    select, table, read_plan.project, read_plan.query, variables
                 )
-            return self._insight_result(reading, rows_json, count, spent, started_at)
+            return self._insight_result(read_plan, rows_json, count, spent, started_at)
         return await self._compute_raw_insight(
-            reading, slots, started_at, query_id=query_id, seconds=seconds
+            read_plan, slots, started_at, query_id=query_id, seconds=seconds
         )
 
     async def _compute_raw_insight(
         self,
-        reading: ReadPlan,
+        read_plan: ReadPlan,
         slots: ConcurrencyLimiter,
         started_at: datetime,
         *,
         query_id: str,
         seconds: float,
     ) -> Result:
-        query = reading.query
+        query = read_plan.query
         if is_of_all_time(query):
             async with self._turn(slots, query_id):
                 query = await since_oldest(
-                    self._compiler, self._warehouse, reading.project, query, query_id=query_id
+                    self._compiler, self._warehouse, read_plan.project, query, query_id=query_id
                 )
-        compiled = await self._compile_insight(reading, query)
+        compiled = await self._compile_insight(read_plan, query)
         async with self._turn(slots, query_id):
             computed = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
             )
         result = self._insight_result(
-            reading,
+            read_plan,
             dump_json(computed.results),
             len(computed.results),
             computed.statistics,
@@ -239,23 +239,23 @@ class QueryExecutor:
             debug=result.debug | dates,
         )
 
-    async def _compile_insight(self, reading: ReadPlan, query: QueryNode) -> CompiledInsight:
+    async def _compile_insight(self, read_plan: ReadPlan, query: QueryNode) -> CompiledInsight:
         """The queries of an insight, with the rows of the ``system`` tables that they read."""
         compiled = await self._compiler.compile_insight(
-            reading.project, query, system_tables=reading.system_tables
+            read_plan.project, query, system_tables=read_plan.system_tables
         )
-        queries = [await self._with_rows(reading, each) for each in compiled.queries]
+        queries = [await self._with_rows(read_plan, each) for each in compiled.queries]
         return msgspec.structs.replace(compiled, queries=queries)
 
     def _insight_result(
         self,
-        reading: ReadPlan,
+        read_plan: ReadPlan,
         rows_json: bytes,
         count: int,
         spent: Statistics,
         computed_at: datetime,
     ) -> Result:
-        retained = reading.materialization
+        retained = read_plan.materialization
         refuse_large(len(rows_json), self._limits.result_bytes)
         return Result(
             parts=JsonParts((rows_json,)),
@@ -266,39 +266,39 @@ class QueryExecutor:
             offset=0,
             has_more=False,
             computed_at=computed_at,
-            cache_seconds=effective_ttl_seconds(reading, computed_at),
+            cache_seconds=effective_ttl_seconds(read_plan, computed_at),
             is_materialized=retained is not None,
             materialized_at=None if retained is None else retained.built_at,
             rows_read=spent.rows_read,
             bytes_read=spent.bytes_read,
             engine_seconds=spent.seconds,
-            debug=_debug(reading, spent, hogql=None),
+            debug=_debug(read_plan, spent, hogql=None),
             is_insight=True,
         )
 
-    async def _compile(self, reading: ReadPlan) -> EndpointSql:
-        page = RowPage(reading.limit, reading.offset, reading.seek)
-        if reading.materialization is None:
+    async def _compile(self, read_plan: ReadPlan) -> EndpointSql:
+        page = RowPage(read_plan.limit, read_plan.offset, read_plan.seek)
+        if read_plan.materialization is None:
             return await self._compiler.compile(
-                reading.project,
-                reading.query,
-                variables=reading.variables,
+                read_plan.project,
+                read_plan.query,
+                variables=read_plan.variables,
                 page=page,
-                system_tables=reading.system_tables,
+                system_tables=read_plan.system_tables,
             )
-        retained = reading.materialization
+        retained = read_plan.materialization
         return await self._compiler.compile_read(
-            reading.project,
-            reading.query,
+            read_plan.project,
+            read_plan.query,
             retained.plan.table(retained.table or ""),
-            variables=reading.variables,
+            variables=read_plan.variables,
             buckets=retained.buckets,
             page=page,
         )
 
 
 def _result(
-    reading: ReadPlan,
+    read_plan: ReadPlan,
     compiled: EndpointSql,
     answer: JsonRows | QueryResult,
     computed_at: datetime,
@@ -312,17 +312,17 @@ def _result(
         has_more = answer.count > most and limits.probing
     else:
         rows, has_more = cut_page(answer.rows, limits)
-        parts, row_count = encode_parts(answer.columns, rows, reading.project.timezone), len(rows)
+        parts, row_count = encode_parts(answer.columns, rows, read_plan.project.timezone), len(rows)
         if has_more and compiled.keys:
             next_key = _key_of(rows[-1], compiled.keys)
-    retained, spent = reading.materialization, answer.statistics
+    retained, spent = read_plan.materialization, answer.statistics
     types = _column_types(compiled, answer)
     return Result(
         parts=parts,
         columns=[name for name, _ in types],
         types=types,
         row_count=row_count,
-        limit=limits.limit if reading.limit is None else reading.limit,
+        limit=limits.limit if read_plan.limit is None else read_plan.limit,
         offset=limits.offset,
         saved_offset=limits.saved_offset,
         has_more=has_more,
@@ -333,7 +333,7 @@ def _result(
         rows_read=spent.rows_read,
         bytes_read=spent.bytes_read,
         engine_seconds=spent.seconds,
-        debug=_debug(reading, spent, hogql=compiled.hogql),
+        debug=_debug(read_plan, spent, hogql=compiled.hogql),
         is_live=bool(compiled.system_tables),
         next_key=next_key,
     )
@@ -376,13 +376,13 @@ def _exact(value: Any) -> Any:
     return value if value is None or isinstance(value, int | str) else str(value)
 
 
-def _debug(reading: ReadPlan, spent: Statistics, *, hogql: str | None) -> dict[str, Any]:
+def _debug(read_plan: ReadPlan, spent: Statistics, *, hogql: str | None) -> dict[str, Any]:
     """The keys that ``debug`` adds to a response."""
     return {
         "calculation_trigger": None,
-        "cache_key": reading.key,
+        "cache_key": read_plan.key,
         "explain": None,
-        "modifiers": reading.query.get("modifiers"),
+        "modifiers": read_plan.query.get("modifiers"),
         "resolved_date_range": None,
         "timings": [{"k": "./clickhouse_execute", "t": round(spent.seconds, 6)}],
         "hogql": hogql,

@@ -56,7 +56,7 @@ class Planned(Protocol):
         ...
 
     @property
-    def reading(self) -> ReadPlan:
+    def read_plan(self) -> ReadPlan:
         """Its plan."""
         ...
 
@@ -65,7 +65,7 @@ class PlannedRun(NamedTuple):
     """A run of an endpoint with its plan."""
 
     run_request: RunRequest
-    reading: ReadPlan
+    read_plan: ReadPlan
 
 
 @dataclass(slots=True)
@@ -120,23 +120,23 @@ class FastPath[P: Planned]:
 
     def answer(self, known: KnownRequest[P], scope: ProjectScope) -> CachedResponse | None:
         """The response from the result cache, if it has one that can be used; logs the run."""
-        request, reading = known.planned.run_request, known.planned.reading
-        result = self._runner.fresh(reading, request.refresh)
+        request, read_plan = known.planned.run_request, known.planned.read_plan
+        result = self._runner.fresh(read_plan, request.refresh)
         if result is None:
             return None
         if known.result is None or known.result() is not result:
             known.pieces = self._after_rows(_without_rows(known.planned, result, scope))
-            known.etag = etag_of(reading.target, result)
+            known.etag = etag_of(read_plan.target, result)
             known.result = ref(result)
         execution_id = new_id()
-        self._runner.note_hit(scope.user_id, reading, request, result, execution_id)
+        self._runner.note_hit(scope.user_id, read_plan, request, result, execution_id)
         rest = str(execution_id).encode().join(known.pieces)
         body = b"".join((BODY_START, result.rows_json, rest))
-        return CachedResponse(body, known.etag, reading.target, result)
+        return CachedResponse(body, known.etag, read_plan.target, result)
 
     def plan_of(self, known: KnownRequest[P]) -> P | None:
         """The plan to compute a known request with, unless it was for that moment only."""
-        return known.planned if self._runner.is_reusable(known.planned.reading) else None
+        return known.planned if self._runner.is_reusable(known.planned.read_plan) else None
 
     def remember(self, key: RequestKey, planned: P, *depends_on: object) -> None:
         """Remember a request that passed all checks, unless it is not expected again.
@@ -163,7 +163,7 @@ class FastPath[P: Planned]:
 
 def _without_rows(planned: Planned, result: Result, scope: ProjectScope) -> RunResult:
     empty = replace(result, parts=JsonParts((b"",)))
-    target, request = planned.reading.target, planned.run_request
+    target, request = planned.read_plan.target, planned.run_request
     zone = scope.project.timezone
     return RunResult(target, empty, _NO_ID, zone, is_cached=True, request=request)
 

@@ -76,12 +76,12 @@ def plan_read(
     query = _with_overrides(target.query, request)
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
-        reading = _reading(
+        read_plan = _reading(
             project, target, request, query, variables=variables, materialization=retained
         )
         clock = DateClock(now, project.timezone, project.week_start_day)
         moments = with_moments(query, variables, known, clock)
-        return replace(reading, variables=moments, is_reusable=moments == variables)
+        return replace(read_plan, variables=moments, is_reusable=moments == variables)
     variables = breakdown_values(request.variables)
     overridden = request.filters_override or {}
     dates = not any(overridden.get(name) for name in DATE_NAMES)
@@ -89,26 +89,26 @@ def plan_read(
     return _reading(project, target, request, query, variables=variables, materialization=retained)
 
 
-def fall_back_to_inline(reading: ReadPlan, request: RunRequest) -> ReadPlan:
+def fall_back_to_inline(read_plan: ReadPlan, request: RunRequest) -> ReadPlan:
     """The same run on the raw data, if the table could not be read after all."""
-    query = reading.query
+    query = read_plan.query
     if query["kind"] != HOGQL:
-        query = bind(query, reading.variables, dates=True)
+        query = bind(query, read_plan.variables, dates=True)
     return _reading(
-        reading.project,
-        reading.target,
+        read_plan.project,
+        read_plan.target,
         request,
         query,
-        variables=reading.variables,
+        variables=read_plan.variables,
         materialization=None,
     )
 
 
-def effective_ttl_seconds(reading: ReadPlan, computed_at: datetime) -> float:
+def effective_ttl_seconds(read_plan: ReadPlan, computed_at: datetime) -> float:
     """The cache time of a result: the endpoint's, or until the next build of the table."""
-    if reading.materialization is None:
-        return reading.target.cache_seconds
-    return max(_LEAST_CACHE_SECONDS, reading.materialization.seconds_left(computed_at))
+    if read_plan.materialization is None:
+        return read_plan.target.cache_seconds
+    return max(_LEAST_CACHE_SECONDS, read_plan.materialization.seconds_left(computed_at))
 
 
 def _reading(

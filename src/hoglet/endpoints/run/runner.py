@@ -59,14 +59,14 @@ class EndpointRunner:
         self,
         database: Database,
         clock: Clock,
-        computer: QueryExecutor,
+        executor: QueryExecutor,
         log: QueryLog,
         settings: EndpointSettings,
         *,
         cursors: Cursors,
     ) -> None:
         self._clock = clock
-        self._computer = computer
+        self._executor = executor
         self._log = log
         self._run_seconds = settings.capped_run_seconds
         self.cache = ResultCache(settings.cache_bytes)
@@ -77,7 +77,7 @@ class EndpointRunner:
         self._variables = TTLCache(self._load_variables, seconds=_VARIABLES_SECONDS)
 
     async def run(
-        self, scope: ProjectScope, reading: ReadPlan, request: RunRequest
+        self, scope: ProjectScope, read_plan: ReadPlan, request: RunRequest
     ) -> RunResult | NeedsBackground:
         """Execute a run validated by ``check``.
 
@@ -85,10 +85,10 @@ class EndpointRunner:
             QueryError: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13;
             CostExceeded: row 15; Throttled, Unavailable: later.
         """
-        target = reading.target
-        cached = self._cached(reading, request.refresh)
+        target = read_plan.target
+        cached = self._cached(read_plan, request.refresh)
         if cached is not None:
-            answer = self._from_cache(reading, cached, request)
+            answer = self._from_cache(read_plan, cached, request)
             self._note(scope.user_id, answer, request, 0.0)
             return answer
         if request.refresh in _BACKGROUND:
@@ -96,7 +96,7 @@ class EndpointRunner:
         started = perf_counter()
         try:
             with self._announced(target, request):
-                return await self._compute_planned(reading, request, scope.user_id)
+                return await self._compute_planned(read_plan, request, scope.user_id)
         except asyncio.CancelledError:
             self._note_failure(
                 scope.user_id,
@@ -105,7 +105,7 @@ class EndpointRunner:
                 _Failure(
                     errors.RunCancelled("The client disconnected, or the server is shutting down."),
                     seconds=perf_counter() - started,
-                    is_materialized=reading.materialization is not None,
+                    is_materialized=read_plan.materialization is not None,
                 ),
                 execution_id=new_id(),
             )
@@ -121,41 +121,40 @@ class EndpointRunner:
         try:
             known = await self._known_variables(scope.project, target)
             check_run(target, request, scope.principal, known)
-            reading = plan_read(scope.project, target, request, known, self._clock.now())
-            if request.cursor is not None:
-                self.cursors.check(reading, request)
+            read_plan = plan_read(scope.project, target, request, known, self._clock.now())
+            self.cursors.check(read_plan, request)
         except HogletError as error:
             self._note_failure(
                 scope.user_id, target, request, _Failure(error), execution_id=new_id()
             )
             raise
-        return reading
+        return read_plan
 
-    def fresh(self, reading: ReadPlan, refresh: str) -> Result | None:
+    def fresh(self, read_plan: ReadPlan, refresh: str) -> Result | None:
         """The cached result, if it can be used without a background refresh."""
         now = self._clock.now()
-        if reading.is_expired(now):
+        if read_plan.is_expired(now):
             return None
-        result = self._cached(reading, refresh)
+        result = self._cached(read_plan, refresh)
         stale = refresh == "async_except_on_cache_miss" and result and not result.is_fresh(now)
         return None if stale else result
 
-    def is_reusable(self, reading: ReadPlan) -> bool:
+    def is_reusable(self, read_plan: ReadPlan) -> bool:
         """Whether a plan that was made earlier is the one that would be made now."""
-        return reading.is_reusable and not reading.is_expired(self._clock.now())
+        return read_plan.is_reusable and not read_plan.is_expired(self._clock.now())
 
     def note_hit(
         self,
         user_id: int | None,
-        reading: ReadPlan,
+        read_plan: ReadPlan,
         request: RunRequest,
         result: Result,
         execution_id: UUID,
     ) -> None:
         """Log a run that was served from the cache."""
-        zone = reading.project.timezone
+        zone = read_plan.project.timezone
         answer = RunResult(
-            reading.target, result, execution_id, zone, is_cached=True, request=request
+            read_plan.target, result, execution_id, zone, is_cached=True, request=request
         )
         self._note(user_id, answer, request, 0.0)
 
@@ -171,14 +170,14 @@ class EndpointRunner:
     ) -> RunResult:
         """Plan and compute a run (or join an identical one) and log it."""
         with self._announced(target, request):
-            reading = await self.plan(project, target, request)
+            read_plan = await self.plan(project, target, request)
             return await self._compute_planned(
-                reading, request, user_id, execution_id=execution_id, seconds=seconds
+                read_plan, request, user_id, execution_id=execution_id, seconds=seconds
             )
 
     async def _compute_planned(
         self,
-        reading: ReadPlan,
+        read_plan: ReadPlan,
         request: RunRequest,
         user_id: int | None,
         *,
@@ -189,29 +188,29 @@ class EndpointRunner:
         query_id, seconds = str(execution_id), seconds or self._run_seconds
         started = perf_counter()
         try:
-            result = await self._cancellable(reading, request, query_id, seconds)
+            result = await self._cancellable(read_plan, request, query_id, seconds)
         except HogletError as error:
             public = as_query_error(error)
             self._note_failure(
                 user_id,
-                reading.target,
+                read_plan.target,
                 request,
                 _Failure(
                     public,
                     seconds=perf_counter() - started,
-                    is_materialized=reading.materialization is not None,
+                    is_materialized=read_plan.materialization is not None,
                 ),
                 execution_id=execution_id,
             )
             raise public from error
         answer = RunResult(
-            reading.target,
+            read_plan.target,
             result,
             execution_id,
-            reading.project.timezone,
+            read_plan.project.timezone,
             is_cached=result.is_joined,
             request=request,
-            next_cursor=self._cursor_after(reading, result),
+            next_cursor=self._cursor_after(read_plan, result),
         )
         self._note(user_id, answer, request, perf_counter() - started)
         return answer
@@ -237,7 +236,7 @@ class EndpointRunner:
         """
         stopped = await self.cancellable.cancel(endpoint_id, query_id)
         if not stopped and execution_id is not None:
-            await self._computer.stop(str(execution_id))
+            await self._executor.stop(str(execution_id))
         elif not stopped and elsewhere:
             stopped = await self.cancellable.cancel_elsewhere(endpoint_id, query_id)
         return stopped
@@ -249,48 +248,50 @@ class EndpointRunner:
         return self.cancellable.announced(target.endpoint_id, request.client_query_id)
 
     async def _cancellable(
-        self, reading: ReadPlan, request: RunRequest, query_id: str, seconds: float
+        self, read_plan: ReadPlan, request: RunRequest, query_id: str, seconds: float
     ) -> Result:
-        work = self._compute(reading, request, query_id, seconds)
+        work = self._compute(read_plan, request, query_id, seconds)
         if request.client_query_id is None:
             return await work
-        endpoint_id = reading.target.endpoint_id
+        endpoint_id = read_plan.target.endpoint_id
         return await self.cancellable.watch(endpoint_id, request.client_query_id, work)
 
-    def _cursor_after(self, reading: ReadPlan, result: Result) -> str | None:
-        return None if result.next_key is None else self.cursors.encrypt(reading, result.next_key)
+    def _cursor_after(self, read_plan: ReadPlan, result: Result) -> str | None:
+        return None if result.next_key is None else self.cursors.encrypt(read_plan, result.next_key)
 
     async def _compute(
-        self, reading: ReadPlan, request: RunRequest, query_id: str, seconds: float
+        self, read_plan: ReadPlan, request: RunRequest, query_id: str, seconds: float
     ) -> Result:
         try:
-            return await self._fly(reading, request.refresh, query_id, seconds)
+            return await self._compute_or_join(read_plan, request.refresh, query_id, seconds)
         except (CostExceeded, Throttled, QueryCancelled):
             raise
         except HogletError:
-            if reading.materialization is None:
+            if read_plan.materialization is None:
                 raise
-        inline = fall_back_to_inline(reading, request)
-        return await self._fly(inline, request.refresh, query_id, seconds)
+        inline = fall_back_to_inline(read_plan, request)
+        return await self._compute_or_join(inline, request.refresh, query_id, seconds)
 
-    async def _fly(self, reading: ReadPlan, refresh: str, query_id: str, seconds: float) -> Result:
+    async def _compute_or_join(
+        self, read_plan: ReadPlan, refresh: str, query_id: str, seconds: float
+    ) -> Result:
         """The result of this run, or of an identical one in progress."""
         mine = False
 
         async def compute() -> Result:
             nonlocal mine
             mine = True
-            result = await self._computer.compute(reading, query_id=query_id, seconds=seconds)
+            result = await self._executor.compute(read_plan, query_id=query_id, seconds=seconds)
             if not result.is_live:
-                self.cache.put(reading.key, result)
+                self.cache.put(read_plan.key, result)
             return result
 
         if refresh in _FORCED:
             return await compute()
-        result = await self._shared_runs.join(reading.key, compute)
+        result = await self._shared_runs.join(read_plan.key, compute)
         if result.is_live and not mine:  # the run that computed it may have had other scopes
             return await compute()
-        return result if mine else replace(_with_ttl(reading, result), is_joined=True)
+        return result if mine else replace(_with_ttl(read_plan, result), is_joined=True)
 
     async def plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:
         """The plan of a run: its source, values and cache key."""
@@ -302,30 +303,30 @@ class EndpointRunner:
             return list(await self.variables(project.id))
         return []
 
-    def _cached(self, reading: ReadPlan, refresh: str) -> Result | None:
+    def _cached(self, read_plan: ReadPlan, refresh: str) -> Result | None:
         """The cached result, if it suffices for this refresh mode."""
-        result = self.cache.get(reading.key)
+        result = self.cache.get(read_plan.key)
         now = self._clock.now()
         if result is None or refresh in _FORCED or refresh == "force_async":
             return None
-        result = _with_ttl(reading, result)
+        result = _with_ttl(read_plan, result)
         if refresh in ("force_cache", "async_except_on_cache_miss"):
             return result
         return result if result.is_fresh(now, times=2 if refresh == "lazy_async" else 1) else None
 
-    def _from_cache(self, reading: ReadPlan, result: Result, request: RunRequest) -> RunResult:
+    def _from_cache(self, read_plan: ReadPlan, result: Result, request: RunRequest) -> RunResult:
         stale = request.refresh == "async_except_on_cache_miss" and not result.is_fresh(
             self._clock.now()
         )
         return RunResult(
-            reading.target,
+            read_plan.target,
             result,
             new_id(),
-            reading.project.timezone,
+            read_plan.project.timezone,
             is_cached=True,
             request=request,
             stale=stale,
-            next_cursor=self._cursor_after(reading, result),
+            next_cursor=self._cursor_after(read_plan, result),
         )
 
     async def variables(self, project_id: int) -> list[InsightVariable]:
@@ -389,10 +390,10 @@ class EndpointRunner:
         )
 
 
-def _with_ttl(reading: ReadPlan, result: Result) -> Result:
+def _with_ttl(read_plan: ReadPlan, result: Result) -> Result:
     """A result with the current cache time of this endpoint.
 
     Identical queries share results even if their cache times differ or have changed.
     """
-    seconds = effective_ttl_seconds(reading, result.computed_at)
+    seconds = effective_ttl_seconds(read_plan, result.computed_at)
     return result if result.cache_seconds == seconds else replace(result, cache_seconds=seconds)
