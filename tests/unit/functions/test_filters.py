@@ -1,5 +1,6 @@
 """Filters as bytecode: docs/spec/hog-functions.md#5-filters."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import pytest
@@ -147,6 +148,17 @@ def test_a_boolean_property_is_compared_with_a_boolean():
 def test_a_property_is_refused(item, reason):
     with pytest.raises(FilterRefused, match=reason):
         of_property(**item)
+
+
+@pytest.mark.parametrize(("groups", "is_refused"), [(11, False), (12, True), (5000, True)])
+def test_property_groups_are_nested_to_a_limit(groups, is_refused):
+    nested = {"type": "event", "key": "k", "value": "a"}
+    for _ in range(groups):
+        nested = {"type": "AND", "values": [nested]}
+    expected = pytest.raises(FilterRefused, match="nested") if is_refused else nullcontext()
+
+    with expected:
+        compiled({"properties": [nested]})
 
 
 def test_an_unknown_action_is_refused():

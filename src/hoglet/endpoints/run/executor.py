@@ -112,7 +112,7 @@ class QueryExecutor:
         """Execute a read plan.
 
         Args:
-            reading: the plan.
+            read_plan: the plan.
             query_id: the id of the query in the engine.
             seconds: time limit in the engine.
 
