@@ -47,8 +47,11 @@ def sanitize(text: str) -> str:
     return text.replace("\0", "�") if "\0" in text else text
 
 
-class Event(msgspec.Struct):
-    """An accepted event: names validated, time corrected, person keys inside ``properties``."""
+class Event(msgspec.Struct, gc=False):
+    """An accepted event: names validated, time corrected, person keys inside ``properties``.
+
+    Nothing in it refers to it, so the garbage collector need not visit the events of a group.
+    """
 
     uuid: UUID
     event: str

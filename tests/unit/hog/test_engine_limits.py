@@ -1,5 +1,6 @@
 """Budgets: time, memory, depth, arguments, steps. None can be caught by the program."""
 
+import gc
 import os
 import select
 import signal
@@ -11,8 +12,15 @@ from typing import Any
 
 import pytest
 
-from hoglet.hog.python import Budget, run_program
-from hoglet.hog.python.memory import MemoryMeter, frame_values, live_bytes, recent_figures
+from hoglet.hog.compile import compile_program
+from hoglet.hog.python import Budget, Execution, compile_python, run_program
+from hoglet.hog.python.memory import (
+    MemoryMeter,
+    frame_values,
+    live_bytes,
+    process_bytes,
+    recent_figures,
+)
 from support.hog_alone import RunAlone
 from support.seeds import thinned
 
@@ -283,3 +291,19 @@ def test_values_too_large_to_be_told_end_the_run(
     payload: str, kind: str, end: str, run_alone: RunAlone
 ) -> None:
     assert run_alone(f"{payload} {end}", memory_bytes=1_000_000, timeout_s=60).kind == kind
+
+
+def test_values_that_contain_themselves_are_collected_before_they_fill_the_process():
+    source = "let a := {'items': range(100000)}; a.self := a; return 1"
+    execution = Execution(compile_python(compile_program(source)))
+    before = process_bytes()
+    gc.disable()  # few containers, so Python would collect them too late
+    try:
+        for _ in range(300):  # a gigabyte
+            execution.begin_again({}, Budget())
+            execution.start()
+        grown = process_bytes() - before
+    finally:
+        gc.enable()
+        gc.collect()
+    assert grown < 300_000_000

@@ -82,6 +82,8 @@ class Execution(RunServices):
         and the random source stay.
         """
         self.globals, self.budget = globals, budget
+        if self._charged:
+            recent_figures.add_allocated(self._charged)
         self.ops, self._used_s, self._steps, self._printed = 0, 0.0, 0, 0
         self.alarmed, self.parsed_json = False, NOTHING_PARSED
         self._generator, self._journal = None, None

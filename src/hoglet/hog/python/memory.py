@@ -9,10 +9,10 @@ it must not grow beyond a few times the limit whatever the count says, and a cou
 long is aborted, after which a smaller multiple applies.
 """
 
+import gc
 import sys
 import time
 from collections.abc import Callable
-from gc import get_referents
 from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any, Final
@@ -27,6 +27,8 @@ _LEAST_LIMIT: Final = 16 * 1024 * 1024  # growth is measured in steps of a megab
 _COUNT_S: Final = 0.4
 _CHUNK: Final = 4096
 _DENSEST: Final = 0.2  # assumed minimum of charged bytes per byte of the process
+_MOST_GARBAGE: Final = 64 * 1024 * 1024
+_ALLOCATED: Final = 32 * 1024 * 1024
 _STATUS: Final = Path("/proc/self/statm")
 _PAGE: Final = 4096
 _HAS_STATUS: Final = _STATUS.exists()
@@ -55,18 +57,39 @@ class _RecentFigures:
     Slightly old figures suffice at the start of a run, unless an earlier run has grown the process
     since: the next run would be charged for it.
 
+    Programs can leave containers that refer to themselves. Python collects them after a number of
+    new containers, which may hold any number of bytes; so they are also collected when the process
+    has grown.
+
     Attributes:
         known: the cached figures; also cleared by the watchdog.
     """
 
     def __init__(self) -> None:
         self.known: Figures | None = None
+        self._bytes_after_collection = 0
+        self._allocated = 0
 
     def get(self) -> Figures:
         """The cached figures; measured if there are none."""
         if self.known is None:
-            self.known = process_bytes(), sys.getallocatedblocks()
+            self.known = self._bytes_without_garbage(), sys.getallocatedblocks()
         return self.known
+
+    def _bytes_without_garbage(self) -> int:
+        used = process_bytes()
+        if used > self._bytes_after_collection + _MOST_GARBAGE:
+            gc.collect()
+            used = self._bytes_after_collection = process_bytes()
+        self._bytes_after_collection = min(used, self._bytes_after_collection)
+        return used
+
+    def add_allocated(self, size: int) -> None:
+        """Measure again after many runs that allocated large values, in bytes."""
+        self._allocated += size
+        if self._allocated > _ALLOCATED:
+            self._allocated = 0
+            self.forget()
 
     def forget(self) -> None:
         """Measure again for the next run, because this one may have grown the process."""
@@ -188,7 +211,7 @@ def live_bytes(
             return total, False
         chunk = waiting[-_CHUNK:]
         del waiting[-_CHUNK:]
-        added, fresh = _charge(get_referents(*chunk), seen)
+        added, fresh = _charge(gc.get_referents(*chunk), seen)
         total += added
         waiting.extend(fresh)
         if len(seen) & 0x7FFF < len(chunk):

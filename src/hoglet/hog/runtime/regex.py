@@ -150,7 +150,7 @@ def finder(pattern: str) -> Callable[[bytes], bool]:
     return finds
 
 
-_CHEAP_CALL: Final = 400
+_CHEAP_CALL: Final = 800
 
 
 def extracted(pattern: str, text: str) -> str:

@@ -64,7 +64,8 @@ def match_internal(request: InternalRequest) -> BatchResult:
     triggers = TriggerMatcher(
         request.project, project, result.tally, request.handling, request.reason
     )
-    triggers.match(index, event, lambda: lazy_filter_globals(run_globals), lambda: run_globals)
+    if triggers.count(index, event):
+        triggers.match(index, event, lazy_filter_globals(run_globals), lambda: run_globals)
     triggers.count_filtered(index)
     result.invocations = triggers.invocations
     result.shared_globals = triggers.shared_globals

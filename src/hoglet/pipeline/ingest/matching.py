@@ -71,33 +71,37 @@ class TriggerMatcher:
         self.trace: str | None = None  # of the event that is being matched
         self.shared_globals: Globals | None = None
 
+    def count(self, index: FunctionIndex, event: Event) -> bool:
+        """Count an event, once before :meth:`match`; False if no function waits for its name."""
+        names = self._events.get(id(index))
+        if names is None:
+            names = self._events[id(index)] = Counter()
+        names[event.event] += 1
+        return index.waits_for(event.event)
+
     def match(
         self,
         index: FunctionIndex,
         event: Event,
-        values: Callable[[], FilterGlobals],
+        values: FilterGlobals,
         run_globals: Callable[[], Globals],
     ) -> None:
-        """Match an event with the functions of an index.
+        """Match an event with the functions of an index that wait for its name.
 
         Args:
             index: index of the project's functions.
             event: the event.
-            values: returns the globals of filters; called only if a function listens to the name.
+            values: the globals of filters.
             run_globals: returns the globals of runs, without ``source``; called only if there are
                 runs.
         """
-        names = self._events.setdefault(id(index), Counter())
-        names[event.event] += 1
-        if not index.waits_for(event.event):
-            return
         if self._handling == "store":
             whole = run_globals()
             for function in index.waiting_for(event.event):
                 self._not_filtered[function.id] += 1
                 self._give_up(function, event.uuid, whole, None)
             return
-        for match in index.matches(values()):
+        for match in index.matches(values):
             self._take(index.by_id[match.function_id], match, event, run_globals)
 
     def count_filtered(self, index: FunctionIndex, *, later: bool = False) -> None:

@@ -31,8 +31,8 @@ from hoglet.pipeline.ingest.ipc import (
 from hoglet.pipeline.ingest.transform import GroupTransformer
 
 
-class ParsedEvent(msgspec.Struct):
-    """An event between the two phases."""
+class ParsedEvent(msgspec.Struct, gc=False):
+    """An event between the two phases; nothing in it refers to it."""
 
     event: Event
     received_at: datetime

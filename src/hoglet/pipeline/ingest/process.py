@@ -156,7 +156,7 @@ class _BatchProcessor:
 
         The globals of runs are built once, for the first run.
         """
-        if not index.functions:
+        if not index.functions or not self._triggers.count(index, parsed.event):
             return
         built: list[Globals] = []
 
@@ -166,9 +166,8 @@ class _BatchProcessor:
             return built[0]
 
         self._triggers.trace = parsed.trace
-        self._triggers.match(
-            index, parsed.event, lambda: self._filter_globals(parsed, person, keys), run_globals
-        )
+        values = self._filter_globals(parsed, person, keys)
+        self._triggers.match(index, parsed.event, values, run_globals)
 
     def _trigger_on_persons(self) -> None:
         index = self._group.functions.on_persons
