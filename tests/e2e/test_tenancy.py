@@ -100,7 +100,7 @@ def tenants(tmp_path_factory: pytest.TempPathFactory) -> Generator[Tenants]:
         assert response.status_code == 201, response.text
         return response.json()
 
-    seeds = seed(server, post)
+    seeds = seed(server, post, Seeds(spare_count=1))
     other = asyncio.run(_other_project(f"sqlite+aiosqlite:///{folder.absolute()}/hoglet.db"))
     paths = server.client.get("/api/schema").json()["paths"]
     yield Tenants(server, seeds, other, paths)

@@ -1,7 +1,7 @@
 """Seeds the fuzzing client's server with endpoints, versions and aliases."""
 
 from support.clients import Post
-from support.fuzz_places import SPARES, Json, P, Seeds
+from support.fuzz_places import Json, P, Seeds
 from support.server import RunningServer
 
 ALL = P + "/endpoints"
@@ -17,7 +17,7 @@ def seed_endpoints(seeds: Seeds, server: RunningServer, post: Post, variable_id:
         _endpoint(server, post, {"name": f"changed_{name}", "query": query})
     two = server.client.patch("/api/projects/1/endpoints/plain", json={"query": hogql("SELECT 1")})
     assert two.json()["current_version"] == 2
-    spares = [f"spare_{number}" for number in range(SPARES)]
+    spares = [f"spare_{number}" for number in range(seeds.spare_count)]
     for name in spares:
         _endpoint(server, post, {"name": name, "query": kinds["plain"]})
     seeds.places[ALL] = [{"name": name, **OF_VERSIONS} for name in kinds]

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from support.clients import Post
-from support.fuzz_places import EVENT, SPARES, Json, P, Seeds
+from support.fuzz_places import EVENT, Json, P, Seeds
 from support.server import TOKEN, RunningServer
 
 DEAD_LETTERS = 30
@@ -35,11 +35,11 @@ def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
     seeds.change(FUNCTION, *({"function_id": each} for each in changed.values()))
     seeds.places["/site_function"] = [{"function_id": created["site_app"], "stamp": "1"}]
     seeds.places["/public/webhooks"] = [{"name": created["source_webhook"]}]
-    seeds.spares[FUNCTION] = _plain(post)
+    seeds.spares[FUNCTION] = _plain(seeds, post)
     seeds.take("POST", ALL, {"type": "destination", "hog": HOG, "name": "fuzz"})
     changes: Json = {"name": "other", "inputs_schema": SCHEMA, "inputs": INPUTS}
     seeds.take("PATCH", FUNCTION, changes, {"draft": {"name": "next"}}, {"draft": None})
-    seeds.places[f"{FUNCTION}/publish"] = _drafted(server, post)
+    seeds.places[f"{FUNCTION}/publish"] = _drafted(seeds, server, post)
     seeds.take("PATCH", f"{ALL}/rearrange", {"orders": {created["transformation"]: 2}})
     _test_runs(seeds, created)
     _history(seeds, server, created["destination"])
@@ -53,13 +53,15 @@ def _function(post: Post, kind: str, hog: str) -> str:
     return post("hog_functions", body)["id"]
 
 
-def _plain(post: Post) -> list[Json]:
-    return [{"function_id": post("hog_functions", {"hog": HOG})["id"]} for _ in range(SPARES)]
+def _plain(seeds: Seeds, post: Post) -> list[Json]:
+    return [
+        {"function_id": post("hog_functions", {"hog": HOG})["id"]} for _ in range(seeds.spare_count)
+    ]
 
 
-def _drafted(server: RunningServer, post: Post) -> list[Json]:
+def _drafted(seeds: Seeds, server: RunningServer, post: Post) -> list[Json]:
     """Functions with a draft that can be published once."""
-    places = _plain(post)
+    places = _plain(seeds, post)
     for parameters in places:
         url = f"/api/projects/1/hog_functions/{parameters['function_id']}"
         assert server.client.patch(url, json={"draft": {"name": "next"}}).status_code == 200
@@ -90,7 +92,7 @@ def _history(seeds: Seeds, server: RunningServer, function_id: str) -> None:
 
 
 def _backfills(seeds: Seeds, server: RunningServer, function_id: str, post: Post) -> None:
-    seeds.places[f"{FUNCTION}/enable_backfills"] = _plain(post)
+    seeds.places[f"{FUNCTION}/enable_backfills"] = _plain(seeds, post)
     url = f"/api/projects/1/hog_functions/{function_id}/enable_backfills"
     export = server.client.post(url).json()
     path = f"{P}/batch_exports/{{batch_export_id}}/backfills"
@@ -130,6 +132,6 @@ def seed_failures(seeds: Seeds, server: RunningServer, post: Post) -> None:
         {"function_id": function_id, "dead_letter_id": letter["id"]} for letter in page["results"]
     ]
     path = f"{FUNCTION}/dead_letters"
-    seeds.places[path] = letters[SPARES:]
-    seeds.spares[f"{path}/{{dead_letter_id}}"] = letters[:SPARES]
+    seeds.places[path] = letters[seeds.spare_count :]
+    seeds.spares[f"{path}/{{dead_letter_id}}"] = letters[: seeds.spare_count]
     seeds.take("POST", f"{path}/redrive", {"ids": [letters[-1]["dead_letter_id"]]}, {"all": True})

@@ -6,7 +6,6 @@ from typing import Any
 from support.server import TOKEN
 
 P = "/api/projects/{project_id}"
-SPARES = 12  # of each kind that can be deleted
 EVENT = {"event": "$pageview", "distinct_id": "u", "properties": {"$browser": "Firefox"}}
 
 type Json = dict[str, Any]
@@ -23,6 +22,7 @@ class Seeds:
         spares: parameters of objects to delete, by path.
         query: values by parameter, by operation ("GET /path").
         bodies: valid bodies by operation; ``$number`` becomes a new number each time.
+        spare_count: objects of each kind that can be deleted.
     """
 
     project: Json = field(
@@ -32,6 +32,7 @@ class Seeds:
     spares: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
     query: dict[str, Json] = field(default_factory=dict[str, Json])
     bodies: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    spare_count: int = 12
 
     def take(self, method: str, path: str, *bodies: Any) -> None:
         """Add valid bodies of an operation; PUT takes the same as PATCH."""

@@ -6,16 +6,16 @@ from hoglet.events.persons.model import person_id_of
 from support.clients import Post
 from support.fuzz_endpoints import seed_endpoints
 from support.fuzz_functions import seed_failures, seed_functions
-from support.fuzz_places import EVENT, SPARES, Json, P, Seeds
+from support.fuzz_places import EVENT, Json, P, Seeds
 from support.server import START_SECONDS, TOKEN, RunningServer
 
 CAPTURES = ("batch", "capture", "e", "engage", "i/v0/e", "track")
 TEMPLATES = [{"template_id": each} for each in ("template-slack", "template-geoip")]
 
 
-def seed(server: RunningServer, post: Post) -> Seeds:
+def seed(server: RunningServer, post: Post, seeds: Seeds | None = None) -> Seeds:
     """Create one of everything."""
-    seeds = Seeds()
+    seeds = seeds or Seeds()
     _capture_bodies(seeds)
     seed_functions(seeds, server, post)
     seed_failures(seeds, server, post)
@@ -50,7 +50,7 @@ def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
 
     for path, make, spares in (
         ("/api/personal_api_keys", personal, 3),
-        (f"{P}/project_secret_api_keys", secret, SPARES),
+        (f"{P}/project_secret_api_keys", secret, seeds.spare_count),
     ):
         item = f"{path}/{{key_id}}"
         seeds.take("POST", path, {"label": "k$number", "scopes": ["query:read"]})
@@ -77,7 +77,7 @@ def _queries(seeds: Seeds, server: RunningServer) -> None:
         seeds.take("POST", path, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     taxonomy = {"query": {"kind": "event_properties", "event_name": "paid"}}
     seeds.take("POST", f"{P}/mcp_tools/read_taxonomy", {"args": taxonomy})
-    spares = [f"spare {number}" for number in range(SPARES)]
+    spares = [f"spare {number}" for number in range(seeds.spare_count)]
     for query_id in ("seed", *spares):
         started = {"query": query, "refresh": "force_async", "client_query_id": query_id}
         server.client.post("/api/projects/1/query/", json=started)
@@ -126,7 +126,9 @@ def _cohorts(seeds: Seeds, post: Post) -> None:
         seeds.places[f"{item}/{name}"] = [static_place]
         seeds.take("PATCH", f"{item}/{name}", body)
     seeds.change(item, other)
-    seeds.spares[item] = [{"cohort_id": post("cohorts", static)["id"]} for _ in range(SPARES)]
+    seeds.spares[item] = [
+        {"cohort_id": post("cohorts", static)["id"]} for _ in range(seeds.spare_count)
+    ]
     seeds.take("PATCH", item, {"name": "n"}, {"filters": filters})
 
 
@@ -140,7 +142,7 @@ def _persons(seeds: Seeds, server: RunningServer) -> None:
     seeds.places[f"{P}/events/{{event_id}}"] = [{"event_id": event["uuid"]}]
     seeds.change(item, {"person_id": person})
     seeds.take("PATCH", item, {"properties": {"plan": "pro"}})
-    spares = [f"spare {number}" for number in range(SPARES)]
+    spares = [f"spare {number}" for number in range(seeds.spare_count)]
     batch = [EVENT | {"distinct_id": each} for each in spares]
     server.client.post("/batch", json={"api_key": TOKEN, "batch": batch})
     seeds.spares[item] = [{"person_id": str(person_id_of(1, each))} for each in spares]
@@ -162,7 +164,7 @@ def _persons(seeds: Seeds, server: RunningServer) -> None:
 
 def _definitions(seeds: Seeds, server: RunningServer) -> None:
     """Properties to read, change and delete; storing events defines them."""
-    names = [f"defined {number}" for number in range(SPARES + 2)]
+    names = [f"defined {number}" for number in range(seeds.spare_count + 2)]
     event = EVENT | {"properties": dict.fromkeys(names, 1)}
     server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})
     listed = {"properties": ",".join(names)}
@@ -183,7 +185,7 @@ def _definitions(seeds: Seeds, server: RunningServer) -> None:
 def _announced_events(seeds: Seeds, post: Post) -> None:
     places = [
         {"definition_id": post("event_definitions", {"name": f"announced {number}"})["id"]}
-        for number in range(SPARES + 2)
+        for number in range(seeds.spare_count + 2)
     ]
     item = f"{P}/event_definitions/{{definition_id}}"
     seeds.places[item] = places[:1]
@@ -219,7 +221,7 @@ def _small_thing(
     seeds.take("PATCH", item, change)
     read, changed, *spares = (
         {parameter: str(post(noun, body | {"name": f"seed {number}"})["id"])}
-        for number in range(SPARES + 2)
+        for number in range(seeds.spare_count + 2)
     )
     seeds.places[path] = [read]
     seeds.change(item, changed)
