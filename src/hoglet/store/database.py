@@ -315,6 +315,7 @@ class SqliteConnection(aiosqlite.Connection):
 
     _begins = False
     _is_open = False  # whether a statement was sent since the last commit or rollback
+    _only_reads = False  # whether the open transaction was begun without taking the write lock
 
     def cursor(self) -> Any:
         """Create a cursor; does not visit the thread."""
@@ -332,15 +333,22 @@ class SqliteConnection(aiosqlite.Connection):
             self._is_open = False
 
     async def rollback(self) -> None:
-        """Roll back the transaction, if one is open; the pool calls this after every use."""
+        """Roll back the transaction, if one is open; the pool calls this after every use.
+
+        The end of a read is sent without waiting for it: later statements of this connection come
+        after it, and no other connection waits for it, as for the lock of a write.
+        """
         self._begins = False
-        if self._is_open:
+        if self._is_open and self._only_reads:
+            self._tx.put_nowait((None, self._conn.rollback))
+        elif self._is_open:
             await super().rollback()
-            self._is_open = False
+        self._is_open = False
 
     async def run(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Run a function in the thread."""
         begins, self._begins = self._begins, False
+        self._only_reads = begins or (self._is_open and self._only_reads)
         self._is_open = True  # set first: if this task is cancelled, the statement still runs
         await self._execute(self._work, work, begins=begins)
 

@@ -104,3 +104,24 @@ async def test_a_mark_changes_with_every_commit_of_any_process(
 async def test_a_mark_is_not_known_without_a_file(tmp_path: Path):
     assert Database("sqlite+aiosqlite:///:memory:").change_mark() is None
     assert Database(f"sqlite+aiosqlite:///{tmp_path}/none.db").change_mark() is None
+
+
+async def test_reads_of_one_connection_see_the_writes_between_them(facts: Database):
+    counts: list[int] = []
+    for _ in range(20):  # the end of a read is not waited for
+        counts.append(await _count(facts))
+        async with facts.write() as session:
+            await session.execute(INSERT)
+
+    assert counts == list(range(20))
+
+
+async def test_a_read_that_has_ended_holds_no_snapshot(facts: Database):
+    async with facts.write() as session:
+        await session.execute(INSERT)
+    await _count(facts)
+
+    path = make_url(str(facts.engine.url)).database or ""
+    with closing(sqlite3.connect(path)) as other:  # waits five seconds for readers
+        (is_busy, left, _) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    assert (is_busy, left) == (0, 0)
