@@ -39,8 +39,8 @@ class SpoolBacklog:
         """
         waiting, oldest = 0, self._clock.now()
         for each in self._logs:
-            for partition, done_upto, entry in await self._oldest(each):
-                waiting += await each.log.last_position(partition) - done_upto
+            for positions_left, entry in await self._oldest(each):
+                waiting += positions_left
                 oldest = min(oldest, _received_at(entry) or oldest)
         return Backlog(waiting, (self._clock.now() - oldest).total_seconds())
 
@@ -51,20 +51,23 @@ class SpoolBacklog:
             SpoolUnavailable: a log cannot be read.
         """
         for each in self._logs:
-            for _, _, entry in await self._oldest(each):
+            for _, entry in await self._oldest(each):
                 if (_received_at(entry) or until) <= until:
                     return True
         return False
 
-    async def _oldest(self, named: NamedLog) -> list[tuple[int, int, SpoolEntry]]:
-        """The first entry that is not stored yet, with its partition and the stored position."""
+    async def _oldest(self, named: NamedLog) -> list[tuple[int, SpoolEntry]]:
+        """The first entry that is not stored in each partition, and the positions that are left."""
         async with self._database.read() as session:
             stored = await positions.all_positions(session, named.name)
-        oldest: list[tuple[int, int, SpoolEntry]] = []
+        last = await named.log.last_positions([each.partition for each in stored])
+        oldest: list[tuple[int, SpoolEntry]] = []
         for each in stored:
-            entries = await named.log.read(each.partition, each.done_upto, 1)
-            if entries:
-                oldest.append((each.partition, each.done_upto, entries[0]))
+            waiting = last[each.partition] - each.done_upto
+            entries = (
+                await named.log.read({each.partition: each.done_upto}, 1) if waiting > 0 else {}
+            )
+            oldest += [(waiting, entry) for entry in entries.get(each.partition, [])[:1]]
         return oldest
 
 

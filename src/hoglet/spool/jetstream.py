@@ -42,6 +42,8 @@ class JetStreamLog:
         self.facts = StreamFacts("", address.replicas)
         self._connection = NatsConnection(address, self._listen)
         self._wakeups = Wakeups()
+        self._empty: dict[int, tuple[int, int]] = {}
+        """Partitions without entries behind a position, when the stream ended at another."""
 
     async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
         """Return once NATS has acknowledged all payloads; see the port.
@@ -78,8 +80,33 @@ class JetStreamLog:
                 raise self._connection.unavailable(error) from error
             await asyncio.sleep(_AGAIN_SECONDS)  # a starting broker is still reading its files
 
-    async def read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
-        """The entries at positions above ``after``; see the port."""
+    async def read(self, after: Mapping[int, int], limit_bytes: int) -> dict[int, list[SpoolEntry]]:
+        """The entries behind these positions; see the port."""
+        newest = await self._newest() if len(after) > 1 else None
+        entries: dict[int, list[SpoolEntry]] = {}
+        left = limit_bytes
+        for partition, position in after.items():
+            if newest is not None and self._empty.get(partition) == (position, newest):
+                continue
+            own = await self._read(partition, position, left)
+            if not own and newest is not None:
+                self._empty[partition] = position, newest
+            left -= sum(len(entry.payload) for entry in own)
+            if left < 0 and entries:  # NATS always returns one
+                break
+            if own:
+                entries[partition] = own
+            if left <= 0:
+                break
+        return entries
+
+    async def _newest(self) -> int:
+        """The highest position of all partitions: while it stays, nothing was appended."""
+        stream = (await self._connection.ready()).stream
+        info = await self._requested(stream.stream_info(self._names.stream))
+        return info.state.last_seq if info else 0
+
+    async def _read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         request = {
             "seq": after + 1,
             "next_by_subj": self._names.subject(partition),
@@ -89,19 +116,26 @@ class JetStreamLog:
         client, *_ = await self._connection.ready()
         topic = f"$JS.API.DIRECT.GET.{self._names.stream}"
         messages = await self._requested(_pages(client, topic, msgspec.json.encode(request)))
-        if not messages and self.facts.replicas > 1 and await self.last_position(partition) > after:
+        if not messages and self.facts.replicas > 1 and await self._last(partition) > after:
             raise SpoolUnavailable("A replica of NATS is behind; the entries come later.")
         return [SpoolEntry(_number(each, "Nats-Sequence"), each.data) for each in messages or ()]
 
-    async def trim(self, partition: int, upto: int) -> None:
-        """Delete the entries below ``upto``; the one at ``upto`` preserves the last position."""
-        stream = (await self._connection.ready()).stream
-        if upto > 1:  # to NATS, 0 is no limit
-            name, subject = self._names.stream, self._names.subject(partition)
-            await self._requested(stream.purge_stream(name, seq=upto, subject=subject))
+    async def trim(self, upto: Mapping[int, int]) -> None:
+        """Delete the entries below these positions; the ones at them preserve the last positions.
 
-    async def last_position(self, partition: int) -> int:
-        """The highest position ever appended, read from the stream leader."""
+        To NATS, 0 is no limit.
+        """
+        stream = (await self._connection.ready()).stream
+        for partition, position in upto.items():
+            if position > 1:
+                name, subject = self._names.stream, self._names.subject(partition)
+                await self._requested(stream.purge_stream(name, seq=position, subject=subject))
+
+    async def last_positions(self, partitions: Collection[int]) -> dict[int, int]:
+        """The highest positions ever appended, read from the stream leader."""
+        return {partition: await self._last(partition) for partition in partitions}
+
+    async def _last(self, partition: int) -> int:
         stream = (await self._connection.ready()).stream
         subject = self._names.subject(partition)
         last = await self._requested(stream.get_last_msg(self._names.stream, subject))

@@ -5,12 +5,16 @@ stopped sending heartbeats, up to an equal share, and releases partitions beyond
 have no group in progress. If two servers believe that they own the same partition, only the one
 with the newest epoch can commit.
 
+Partitions that have a group in progress together change their owner together, because only with
+all of them the group can be stored as it was begun. So a server can have more than its share until
+the group is stored.
+
 Source: docs/adr/0037-spool-log.md.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 
 import structlog
@@ -20,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.clock import Clock
 from hoglet.spool import positions
-from hoglet.spool.positions import Position
+from hoglet.spool.positions import OwnershipLost, Position
 from hoglet.spool.tables import SpoolOwnerRow
 from hoglet.store.database import Database, insert_into
 
@@ -63,12 +67,36 @@ class PartitionOwner:
         self._positions: dict[int, Position] = {}
         self._held: set[int] = set()
         self._leaving: set[int] = set()
+        self._shares_groups = False
         self._stopping = asyncio.Event()
 
     @property
     def owned(self) -> frozenset[int]:
-        """The partitions from which this process may start groups."""
-        return frozenset(self._positions.keys() - self._leaving)
+        """The partitions from which this process may start groups, or finish shared ones."""
+        return frozenset(
+            each.partition
+            for each in self._positions.values()
+            if each.partition not in self._leaving or each.group_id is not None
+        )
+
+    @property
+    def shares_groups(self) -> bool:
+        """Whether a group may have several partitions: all servers know such groups."""
+        return self._shares_groups
+
+    def position(self, partition: int) -> Position:
+        """The position of a reserved partition.
+
+        Raises:
+            OwnershipLost: another server has taken over the partition.
+        """
+        if partition not in self._positions:
+            raise OwnershipLost(f"Partition {partition} of the spool has another owner.")
+        return self._positions[partition]
+
+    def owns(self, stored: Position) -> bool:
+        """Whether a stored position names this process as its owner."""
+        return stored.owner == self._name
 
     def hold(self, partition: int) -> Position | None:
         """Reserve a partition until :meth:`release`; None if it is reserved or not owned here."""
@@ -113,27 +141,49 @@ class PartitionOwner:
         async with self._database.write() as session:
             await self._database.serialize(session, _LOCK)
             living = await self._beat(session)
-            mine = await positions.owned_by(session, self._log, self._name)
             everything = await positions.all_positions(session, self._log)
+            mine = {each.partition: each for each in everything if each.owner == self._name}
             share = -(-len(everything) // len(living))
             self._leaving = set(sorted(mine)[share:])
-            given_up = self._leaving - self._held  # held ones follow when their group has ended
+            given_up = {each for each in self._leaving - self._held if self._is_idle(mine[each])}
             await positions.give_up(session, self._log, self._name, given_up)
-            free = await positions.lock_free(session, self._log, living)
-            claimable = free[: max(share - len(mine), 0)] + self._unknown(mine)
+            free = await self._whole(session, living)
+            claimable = _claimable(free, share - len(mine)) + self._unknown(mine)
             taken = await positions.take(session, self._log, claimable, self._name)
         self._adopt(mine, given_up, taken)
 
-    def _unknown(self, mine: dict[int, int]) -> list[int]:
+    def _is_idle(self, stored: Position) -> bool:
+        """Whether no shared group is in progress; held partitions follow when theirs has ended."""
+        known = self._positions.get(stored.partition, stored)
+        return stored.group_id is None and known.group_id is None
+
+    async def _whole(self, session: AsyncSession, living: Collection[str]) -> list[Position]:
+        """Lock the free partitions; leaves out groups of which a part is being committed."""
+        free = await positions.lock_free(session, self._log, living)
+        if all(each.group_id is None for each in free):
+            return free
+        locked = {each.partition for each in free}
+        torn = {
+            each.group_id
+            for each in await positions.all_positions(session, self._log)
+            if each.partition not in locked and each.owner not in living
+        }
+        return [each for each in free if each.group_id is None or each.group_id not in torn]
+
+    def _unknown(self, mine: Mapping[int, Position]) -> list[int]:
         """Partitions of ours in the database, from a claim whose commit response was lost."""
         epochs = {each.partition: each.epoch for each in self._positions.values()}
-        return [each for each in sorted(mine) if epochs.get(each) != mine[each]]
+        return [each for each in sorted(mine) if epochs.get(each) != mine[each].epoch]
 
-    def _adopt(self, mine: dict[int, int], given_up: set[int], taken: list[Position]) -> None:
+    def _adopt(
+        self, mine: Mapping[int, Position], given_up: set[int], taken: list[Position]
+    ) -> None:
         retained = {
             partition: position
             for partition, position in self._positions.items()
-            if mine.get(partition) == position.epoch and partition not in given_up
+            if partition in mine
+            and mine[partition].epoch == position.epoch
+            and partition not in given_up
         }
         self._positions = retained | {each.partition: each for each in taken}
         self._leaving -= given_up
@@ -151,13 +201,16 @@ class PartitionOwner:
         """Write the heartbeat; returns the names of all live servers, including this one."""
         now = self._clock.now()
         row = SpoolOwnerRow
-        beat = insert_into(session, row).values(name=self._name, seen_at=now)
-        await session.execute(
-            beat.on_conflict_do_update(index_elements=["name"], set_={"seen_at": now})
-        )
+        changes = {"seen_at": now, "shares_groups": True}
+        beat = insert_into(session, row).values(name=self._name, **changes)
+        await session.execute(beat.on_conflict_do_update(index_elements=["name"], set_=changes))
         await session.execute(delete(row).where(row.seen_at < now - _FORGOTTEN_AFTER))
-        living = select(row.name).where(row.seen_at > now - SILENT_AFTER)
-        return sorted({*await session.scalars(living), self._name})
+        columns = select(row.name, row.seen_at, row.shares_groups)
+        servers = (await session.execute(columns)).all()
+        # A silent server of the version before may come back and take over partitions.
+        self._shares_groups = all(each.shares_groups for each in servers)
+        living = {each.name for each in servers if each.seen_at > now - SILENT_AFTER}
+        return sorted({*living, self._name})
 
     async def _leave(self) -> None:
         with contextlib.suppress(SQLAlchemyError, OSError):  # others then wait for SILENT_AFTER
@@ -166,3 +219,13 @@ class PartitionOwner:
                 await positions.give_up(session, self._log, self._name, mine)
                 await session.execute(delete(SpoolOwnerRow).where(SpoolOwnerRow.name == self._name))
         self._positions.clear()
+
+
+def _claimable(free: Sequence[Position], room: int) -> list[int]:
+    """The first partitions that there is room for, and those that share a group with them."""
+    claimed: list[int] = []
+    for each in free:
+        shared = [other for other in free if other.group_id == each.group_id]
+        if each.partition not in claimed and len(claimed) < room:
+            claimed += [each.partition] if each.group_id is None else [p.partition for p in shared]
+    return claimed

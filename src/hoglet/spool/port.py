@@ -53,34 +53,35 @@ class SpoolLog(Protocol):
         """
         ...
 
-    async def read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
-        """The entries at positions above ``after``, in order.
+    async def read(self, after: Mapping[int, int], limit_bytes: int) -> dict[int, list[SpoolEntry]]:
+        """The entries behind these positions, in order, one partition after the other.
 
         A reader that has seen a position never sees a smaller one appear later.
 
         Args:
-            partition: the partition to read.
-            after: the last position already read; 0 reads from the beginning.
+            after: for each partition, the last position already read; 0 reads from the beginning.
             limit_bytes: total size of the payloads; a larger first entry is returned alone.
 
         Returns:
-            At least one entry if there is one; possibly fewer than the limit allows.
+            The partitions with entries, in the order of ``after``: at least one entry if there is
+            one; possibly fewer than the limit allows. Partitions behind the
+            last returned one may have entries, too.
 
         Raises:
             SpoolUnavailable: the log cannot be read.
         """
         ...
 
-    async def trim(self, partition: int, upto: int) -> None:
-        """Delete the entries at positions up to ``upto``, now or later. Idempotent.
+    async def trim(self, upto: Mapping[int, int]) -> None:
+        """Delete the entries of partitions up to these positions, now or later. Idempotent.
 
         Raises:
-            SpoolUnavailable: nothing was deleted, or the outcome is unknown.
+            SpoolUnavailable: not everything was deleted, or the outcome is unknown.
         """
         ...
 
-    async def last_position(self, partition: int) -> int:
-        """The highest position ever appended, including trimmed ones; 0 if there is none.
+    async def last_positions(self, partitions: Collection[int]) -> dict[int, int]:
+        """The highest position ever appended to each, including trimmed ones; 0 if there is none.
 
         Raises:
             SpoolUnavailable: the log cannot be read.

@@ -8,9 +8,11 @@ Source: docs/adr/0037-spool-log.md.
 """
 
 from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
 
 import msgspec
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.errors import HogletError
@@ -38,6 +40,8 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
         group_from: first position of the group in progress; None if there is none.
         group_to: last position of that group.
         group_project: projects with ids up to this one are stored already.
+        group_id: partitions with the same one are stored together; None for a group of one.
+        owner: name of the owner; None if there is none.
     """
 
     log: str
@@ -47,6 +51,8 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     group_from: int | None = None
     group_to: int | None = None
     group_project: int = 0
+    group_id: UUID | None = None
+    owner: str | None = None
 
 
 async def create_partitions(database: Database, log: str, count: int) -> None:
@@ -70,15 +76,14 @@ async def create_partitions(database: Database, log: str, count: int) -> None:
 
 async def all_positions(session: AsyncSession, log: str) -> list[Position]:
     """The positions of all partitions of a log."""
-    rows = await session.scalars(select(_Row).where(_Row.log == log).order_by(_Row.partition))
-    return [_position(row) for row in rows]
+    ordered = select(_Row).where(_Row.log == log).order_by(_Row.partition)
+    return await _read(session, ordered)
 
 
-async def lock_free(session: AsyncSession, log: str, living: Collection[str]) -> list[int]:
+async def lock_free(session: AsyncSession, log: str, living: Collection[str]) -> list[Position]:
     """Lock the partitions without a live owner, except those with a commit in progress."""
-    partitions = select(_Row.partition).where(_Row.log == log, _is_free(living))
-    ordered = partitions.order_by(_Row.partition).with_for_update(skip_locked=True)
-    return list(await session.scalars(ordered))
+    free = select(_Row).where(_Row.log == log, _is_free(living))
+    return await _read(session, free.order_by(_Row.partition).with_for_update(skip_locked=True))
 
 
 async def take(
@@ -112,39 +117,71 @@ async def give_up(session: AsyncSession, log: str, owner: str, partitions: Colle
     )
 
 
-async def store(session: AsyncSession, before: Position, after: Position) -> None:
-    """Store the progress of an owner.
+async def store(session: AsyncSession, changes: Sequence[tuple[Position, Position]]) -> None:
+    """Store the progress of an owner in several partitions.
 
     Args:
         session: a write transaction.
-        before: the position as the owner knows it.
-        after: the new position.
+        changes: for each partition, the position as the owner knows it, and the new one. Rows are
+            locked in this order, so it should be that of the partitions.
 
     Raises:
-        OwnershipLost: another server owns the partition now, or an earlier commit whose response
-            was lost succeeded after all.
+        OwnershipLost: another server owns a partition now, or an earlier commit whose response was
+            lost succeeded after all; roll back.
     """
-    mine = (
-        (_Row.log == before.log)
-        & (_Row.partition == before.partition)
-        & (_Row.epoch == before.epoch)
-        & (_Row.done_upto == before.done_upto)
-        & _Row.group_to.is_not_distinct_from(before.group_to)
-        & (_Row.group_project == before.group_project)
+    result = await (await session.connection()).execute(
+        _STORE, [_known(before) | _stored(after) for before, after in changes]
     )
-    changed = (
-        update(_Row)
-        .where(mine)
-        .values(
-            done_upto=after.done_upto,
-            group_from=after.group_from,
-            group_to=after.group_to,
-            group_project=after.group_project,
-        )
+    if result.rowcount != len(changes):
+        numbers = ", ".join(str(before.partition) for before, _ in changes)
+        raise OwnershipLost(f"A partition of the spool has another owner ({numbers}).")
+
+
+# Executed for many positions in one round trip.
+_STORE = (
+    update(_Row)
+    .where(
+        _Row.log == bindparam("known_log"),
+        _Row.partition == bindparam("known_partition"),
+        _Row.epoch == bindparam("known_epoch"),
+        _Row.done_upto == bindparam("known_done_upto"),
+        _Row.group_to.is_not_distinct_from(bindparam("known_group_to", type_=BigInteger)),
+        _Row.group_project == bindparam("known_group_project"),
     )
-    result = await (await session.connection()).execute(changed)
-    if result.rowcount != 1:
-        raise OwnershipLost(f"Partition {before.partition} of the spool has another owner.")
+    .values(
+        done_upto=bindparam("done_upto"),
+        group_from=bindparam("group_from"),
+        group_to=bindparam("group_to"),
+        group_project=bindparam("group_project"),
+        group_id=bindparam("group_id"),
+    )
+)
+
+
+def _known(position: Position) -> dict[str, Any]:
+    return {
+        "known_log": position.log,
+        "known_partition": position.partition,
+        "known_epoch": position.epoch,
+        "known_done_upto": position.done_upto,
+        "known_group_to": position.group_to,
+        "known_group_project": position.group_project,
+    }
+
+
+def _stored(position: Position) -> dict[str, Any]:
+    return {
+        "done_upto": position.done_upto,
+        "group_from": position.group_from,
+        "group_to": position.group_to,
+        "group_project": position.group_project,
+        "group_id": position.group_id,
+    }
+
+
+async def _read(session: AsyncSession, statement: Select[SpoolPositionRow]) -> list[Position]:
+    rows = await session.scalars(statement.execution_options(populate_existing=True))
+    return [_position(row) for row in rows]
 
 
 def _is_free(living: Collection[str]) -> ColumnElement[bool]:
@@ -160,4 +197,6 @@ def _position(row: SpoolPositionRow) -> Position:
         group_from=row.group_from,
         group_to=row.group_to,
         group_project=row.group_project,
+        group_id=row.group_id,
+        owner=row.owner,
     )

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Insert,
     Integer,
     LargeBinary,
+    Select,
     TableValuedAlias,
     bindparam,
     cast,
@@ -25,6 +26,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    true,
 )
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -59,37 +61,30 @@ class RowLog:
         self._wakeups.wake(filled)
         return last
 
-    async def read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
-        """The entries at positions above ``after``; see the port."""
-        nearest = (
-            select(_Entry.position, _Entry.payload)
-            .where(_Entry.partition == partition, _Entry.position > after)
-            .order_by(_Entry.position)
-            .limit(_MOST_ROWS)
-            .subquery()
-        )
-        size = func.sum(func.length(nearest.c.payload)).over(order_by=nearest.c.position)
-        rank = func.row_number().over(order_by=nearest.c.position)
-        sized = select(nearest, size.label("size"), rank.label("rank")).subquery()
-        within = (sized.c.size <= limit_bytes) | (sized.c.rank == 1)
-        statement = (
-            select(sized.c.position, sized.c.payload).where(within).order_by(sized.c.position)
-        )
-        async with _reachable(), self._database.read() as session:
-            rows = (await session.execute(statement)).all()
-        return [SpoolEntry(row.position, row.payload) for row in rows]
+    async def read(self, after: Mapping[int, int], limit_bytes: int) -> dict[int, list[SpoolEntry]]:
+        """The entries behind these positions; see the port."""
+        entries: dict[int, list[SpoolEntry]] = {}
+        if after:
+            async with _reachable(), self._database.read() as session:
+                rows = (await session.execute(_entries_after(after, limit_bytes))).all()
+            for row in rows:
+                entry = SpoolEntry(row.position, row.payload)
+                entries.setdefault(row.partition, []).append(entry)
+        return entries
 
-    async def trim(self, partition: int, upto: int) -> None:
-        """Delete the entries up to a position."""
-        done = (_Entry.partition == partition) & (_Entry.position <= upto)
+    async def trim(self, upto: Mapping[int, int]) -> None:
+        """Delete the entries up to these positions."""
+        given = _table(("partition", "upto"), sorted(upto.items()))
+        done = (_Entry.partition == given.c.partition) & (_Entry.position <= given.c.upto)
         async with _reachable(), self._database.write() as session:
-            await session.execute(delete(_Entry).where(done))
+            await (await session.connection()).execute(delete(_Entry).where(done))
 
-    async def last_position(self, partition: int) -> int:
-        """The highest position ever appended."""
-        statement = select(_Partition.last_position).where(_Partition.partition == partition)
+    async def last_positions(self, partitions: Collection[int]) -> dict[int, int]:
+        """The highest positions ever appended."""
+        statement = select(_Partition.partition, _Partition.last_position)
         async with _reachable(), self._database.read() as session:
-            return await session.scalar(statement) or 0
+            stored = {row.partition: row.last_position for row in await session.execute(statement)}
+        return {partition: stored.get(partition, 0) for partition in partitions}
 
     async def wait(
         self,
@@ -140,6 +135,37 @@ def _insert(batches: Mapping[int, Sequence[bytes]], last: Mapping[int, int]) -> 
     payload = func.substring(whole, cast(given.c.start, Integer), cast(given.c.length, Integer))
     entries = select(given.c.partition, given.c.position, payload)
     return insert(_Entry).from_select([_Entry.partition, _Entry.position, _Entry.payload], entries)
+
+
+def _entries_after(after: Mapping[int, int], limit_bytes: int) -> Select[int, int, bytes]:
+    """The rows within the limits: PostgreSQL reads no partition behind the one that reaches them.
+
+    The inner ``ORDER BY`` lets it read the partitions in turn, without sorting all their entries.
+    """
+    rows = [(rank, *each) for rank, each in enumerate(after.items())]
+    given = _table(("rank", "partition", "after"), rows)
+    partitions = select(given).order_by(given.c.rank).subquery()
+    entries = (
+        select(_Entry.position, _Entry.payload)
+        .where(_Entry.partition == partitions.c.partition, _Entry.position > partitions.c.after)
+        .order_by(_Entry.position)
+        .limit(_MOST_ROWS)
+        .lateral()
+    )
+    nearest = (
+        select(partitions.c.rank, partitions.c.partition, entries)
+        .join_from(partitions, entries, true())
+        .order_by(partitions.c.rank, entries.c.position)
+        .limit(_MOST_ROWS)
+        .subquery()
+    )
+    order = (nearest.c.rank, nearest.c.position)
+    size = func.sum(func.length(nearest.c.payload)).over(order_by=order)
+    number = func.row_number().over(order_by=order)
+    sized = select(nearest, size.label("size"), number.label("number")).subquery()
+    within = (sized.c.size <= limit_bytes) | (sized.c.number == 1)
+    columns = select(sized.c.partition, sized.c.position, sized.c.payload).where(within)
+    return columns.order_by(sized.c.rank, sized.c.position)
 
 
 def _table(names: Sequence[str], rows: Sequence[tuple[int, ...]]) -> TableValuedAlias:

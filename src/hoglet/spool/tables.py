@@ -1,6 +1,7 @@
 """Tables of the log in PostgreSQL, and of the positions and owners of every log."""
 
 from datetime import datetime
+from uuid import UUID
 
 from sqlalchemy import BigInteger, LargeBinary, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
@@ -31,7 +32,8 @@ class SpoolPositionRow(Base):
     """The position up to which a partition is stored, and the server that owns it.
 
     ``group_from`` and ``group_to`` are the first and last position of the group in progress, if
-    there is one; its projects with ids up to ``group_project`` are stored already.
+    there is one; its projects with ids up to ``group_project`` are stored already. Partitions with
+    the same ``group_id`` are stored together; a group of one partition has none.
     """
 
     __tablename__ = "spool_positions"
@@ -44,12 +46,17 @@ class SpoolPositionRow(Base):
     group_from: Mapped[int | None] = mapped_column(BigInteger)
     group_to: Mapped[int | None] = mapped_column(BigInteger)
     group_project: Mapped[int] = mapped_column(BigInteger)
+    group_id: Mapped[UUID | None]
 
 
 class SpoolOwnerRow(Base):
-    """A server that processes partitions, and its last heartbeat."""
+    """A server that processes partitions, and its last heartbeat.
+
+    ``shares_groups``: its version knows groups of several partitions; NULL if not.
+    """
 
     __tablename__ = "spool_owners"
 
     name: Mapped[str] = mapped_column(String(200), primary_key=True)
     seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    shares_groups: Mapped[bool | None]

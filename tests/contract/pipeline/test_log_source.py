@@ -1,17 +1,21 @@
-"""A partition whose group cannot be begun because the database fails is begun again later."""
+"""Groups of the spool log: their members, and what happens when one cannot be begun or stored."""
 
+from collections.abc import AsyncGenerator
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.kit.clock import SystemClock
-from hoglet.pipeline.ingest.sources import GroupLimits
+from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup
+from hoglet.queue.tables import JobRow
 from hoglet.spool import SpoolUnavailable
+from hoglet.spool.tables import SpoolPositionRow
 from support.databases import open_database
-from support.pipeline import open_line
+from support.pipeline import PARTITIONS, Line, open_line
 
 TABLES = ["jobs", "spool_positions", "spool_entries"]
 
@@ -39,3 +43,163 @@ async def test_a_partition_is_not_held_after_a_failure(
             line.log_source.wake()
             line.log_source._polled_at = 0.0  # looks every few seconds
             assert await line.log_source.begin(GroupLimits()) is not None
+
+
+@pytest.fixture
+async def line(postgres_tables_url: str, warehouse: Any) -> AsyncGenerator[Line]:
+    async with open_database(postgres_tables_url) as database:
+        await ensure_first_project(database, SystemClock())
+        async with open_line(database, warehouse, SystemClock(), 1) as opened:
+            yield opened
+
+
+PEOPLE = [{"event": "e", "distinct_id": f"u{number}"} for number in range(40)]
+
+
+async def _groups_in_progress(line: Line) -> int:
+    begun = SpoolPositionRow.group_to.is_not(None)
+    async with line.database.read() as session:
+        return await session.scalar(select(func.count()).where(begun)) or 0
+
+
+async def test_a_request_of_many_people_is_one_group(line: Line) -> None:
+    await line.capture(*PEOPLE)
+    await line.capture(*PEOPLE)
+
+    group = await line.log_source.begin(GroupLimits())
+
+    assert group is not None
+    assert (group.events, len(group.parts)) == (80, 2 * PARTITIONS)
+    assert await _groups_in_progress(line) == PARTITIONS
+    assert await line.log_source.begin(GroupLimits()) is None
+
+
+async def test_a_group_has_the_same_members_for_another_server(line: Line) -> None:
+    await line.capture(*PEOPLE)
+    begun = await line.log_source.begin(GroupLimits())
+    assert begun is not None
+    await begun.release()
+    await line.capture(*PEOPLE)
+    async with open_line(line.database, line.warehouse, line.clock, 1) as other:
+        await other.own_partitions()
+
+        again = await other.log_source.begin(GroupLimits())
+
+        assert again is not None
+        assert (again.id, again.parts) == (begun.id, begun.parts)
+        async with line.database.write() as session:
+            await again.finish(session)
+        await again.ended()
+        following = await other.log_source.begin(GroupLimits())
+        assert following is not None
+        assert following.events == len(PEOPLE)
+        assert following.id != begun.id
+
+
+async def test_a_former_owner_stores_nothing_of_a_group(line: Line) -> None:
+    await line.capture(*PEOPLE)
+    assert await line.batches.work_once()
+    await line.capture(*PEOPLE)
+    run = await line.batches._begin()
+    assert run is not None
+    async with open_line(line.database, line.warehouse, line.clock, 1) as other:
+        await other.own_partitions()
+        await other.work()
+    await line.batches._store(run)
+
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}")
+    async with line.database.read() as session:
+        assert await session.scalar(select(func.count()).select_from(JobRow)) == 0
+    assert line.owner.owned == frozenset()
+
+
+async def test_each_project_of_a_group_is_stored_by_itself(line: Line) -> None:
+    await line.capture(*PEOPLE)
+    line.project_id = 2
+    await line.capture(*PEOPLE)
+
+    sizes: list[tuple[int, int]] = []
+    while (group := await line.log_source.begin(GroupLimits())) is not None:
+        sizes.append((group.project_id, group.events))
+        async with line.database.write() as session:
+            await group.finish(session)
+        await group.ended()
+
+    assert sizes == [(1, 40), (2, 40)]
+    assert await _groups_in_progress(line) == 0
+
+
+async def test_groups_stay_within_the_limits_and_partitions_take_turns(line: Line) -> None:
+    for _ in range(3):
+        await line.capture(*PEOPLE)
+
+    groups = [await line.log_source.begin(GroupLimits(events=30)) for _ in range(PARTITIONS)]
+
+    begun = [group for group in groups if group is not None]
+    assert all(0 < group.events <= 30 for group in begun)
+    assert await _groups_in_progress(line) == PARTITIONS
+
+
+async def test_a_partition_behind_jobs_does_not_divert_the_others(line: Line) -> None:
+    await line.capture({"event": "e", "distinct_id": "u1"})
+    failed = await line.log_source.begin(GroupLimits())
+    assert failed is not None
+    await failed.postpone(timedelta(seconds=60))
+    await line.capture(*PEOPLE)
+
+    group = await line.log_source.begin(GroupLimits())
+    assert await line.log_source.begin(GroupLimits()) is None
+
+    assert group is not None
+    async with line.database.read() as session:
+        jobs = list(await session.scalars(select(JobRow)))
+    assert len(jobs) == 2  # the failed group and what follows it in its partition
+    assert len({job.lane for job in jobs}) == 1
+    assert group.events + sum(job.weight for job in jobs) == len(PEOPLE) + 1
+
+
+async def test_a_group_that_fails_is_repeated_as_one(line: Line) -> None:
+    await line.capture(*PEOPLE)
+    group = await line.log_source.begin(GroupLimits())
+    assert group is not None
+    await group.postpone(timedelta(0))
+
+    async with line.database.read() as session:
+        jobs = list(await session.scalars(select(JobRow)))
+    assert {job.group_id for job in jobs} == {group.id}
+    assert len({job.lane for job in jobs}) == PARTITIONS
+    assert await _groups_in_progress(line) == 0
+
+
+async def test_looking_for_entries_takes_one_statement(line: Line) -> None:
+    await line.own_partitions()
+    for _ in range(2):  # at first, it checks the log and trims it
+        assert await line.log_source.begin(GroupLimits()) is None
+    statements: list[str] = []
+    engine = line.database.engine.sync_engine
+    event.listen(engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    line.log_source._polled_at = 0.0
+
+    assert await line.log_source.begin(GroupLimits()) is None
+
+    assert len(statements) == 1
+
+
+async def test_a_group_whose_begin_got_no_answer_is_begun_whole(line: Line) -> None:
+    """The server knows nothing of the group, then only of the partition that it tries next."""
+    await line.capture(*PEOPLE)
+    known = dict(line.owner._positions)
+    begun = await line.log_source.begin(GroupLimits())
+    assert begun is not None
+    await begun.release()
+    for partition, position in known.items():
+        line.log_source._ranges.forget(partition)
+        line.owner.moved(position)
+
+    groups: list[SpooledGroup] = []
+    for _ in range(4):
+        group = await line.log_source.begin(GroupLimits(events=1))
+        groups += [group] if group else []
+        await line.owner.divide()
+
+    assert [(group.id, group.parts) for group in groups] == [(begun.id, begun.parts)]

@@ -35,7 +35,7 @@ async def opened(url: str, *, owner: str | None = None) -> AsyncGenerator[JetStr
 async def everything(log: JetStreamLog, partition: int) -> list[bytes]:
     payloads: list[bytes] = []
     after = 0
-    while entries := await log.read(partition, after, PLENTY):
+    while entries := (await log.read({partition: after}, PLENTY)).get(partition):
         payloads += [entry.payload for entry in entries]
         after = entries[-1].position
     return payloads
@@ -93,9 +93,9 @@ async def test_a_broker_that_is_away_is_said_to_be_until_it_returns(own_nats: Na
         own_nats.kill()
         for call in (
             log.append({0: [b"while away"]}),
-            log.read(0, 0, PLENTY),
-            log.trim(0, 2),
-            log.last_position(0),
+            log.read({0: 0}, PLENTY),
+            log.trim({0: 2}),
+            log.last_positions([0]),
         ):
             with pytest.raises(SpoolUnavailable, match=own_nats.address):
                 await asyncio.wait_for(call, 60)
@@ -148,7 +148,7 @@ async def test_a_stream_belongs_to_one_database(nats_broker: NatsServer) -> None
     async with opened(nats_broker.url(name), owner="one") as log:
         await log.append({0: [b"a"]})
     async with opened(nats_broker.url(name), owner="one") as log:
-        assert await log.last_position(0) == 1
+        assert await log.last_positions([0]) == {0: 1}
     with pytest.raises(SpoolRefused, match="another database"):
         async with opened(nats_broker.url(name), owner="two"):
             pass

@@ -3,14 +3,18 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
+from sqlalchemy import select
 
-from hoglet.kit.clock import FixedClock
+from hoglet.kit.clock import FixedClock, new_id
 from hoglet.spool import positions
 from hoglet.spool.owners import HEARTBEAT, SILENT_AFTER, PartitionOwner
 from hoglet.spool.positions import OwnershipLost, Position
+from hoglet.spool.tables import SpoolOwnerRow, SpoolPositionRow
 from hoglet.store.database import Database
 
 LOG = "rows"
@@ -43,10 +47,10 @@ async def _divide(servers: Sequence[PartitionOwner], rounds: int = 3) -> list[in
     return [len(server.owned) for server in servers]
 
 
-async def _store(database: Database, before: Position, **changes: int) -> Position:
+async def _store(database: Database, before: Position, **changes: Any) -> Position:
     after = msgspec.structs.replace(before, **changes)
     async with database.write() as session:
-        await positions.store(session, before, after)
+        await positions.store(session, [(before, after)])
     return after
 
 
@@ -187,3 +191,108 @@ async def test_partitions_beyond_a_smaller_setting_stay(
         stored = await positions.all_positions(session, LOG)
     assert len(stored) == PARTITIONS
     assert stored[12].done_upto == 5
+
+
+async def _begin(database: Database, server: PartitionOwner, partitions: Sequence[int]) -> UUID:
+    """Begin a group of several partitions, and release them, as after a failure."""
+    group = new_id()
+    held = [position for each in partitions if (position := server.hold(each)) is not None]
+    assert len(held) == len(partitions)
+    begun = [msgspec.structs.replace(p, group_from=1, group_to=2, group_id=group) for p in held]
+    async with database.write() as session:
+        await positions.store(session, list(zip(held, begun, strict=True)))
+    for position in begun:
+        server.moved(position)
+        server.release(position.partition)
+    return group
+
+
+async def test_partitions_of_a_group_are_taken_over_together(
+    servers: list[PartitionOwner], database: Database, clock: FixedClock
+) -> None:
+    a, b, c = servers
+    await _divide([c])
+    shared = [2, 5, 9, 10, 11, 12, 13, 14, 15]
+    await _begin(database, c, shared)
+    clock.advance(seconds=(SILENT_AFTER + HEARTBEAT).total_seconds())
+
+    await _divide([a, b], rounds=1)
+
+    owner = a if 2 in a.owned else b
+    assert owner.owned >= set(shared)  # more than its share
+    await _divide([a, b])
+    assert owner.owned >= set(shared)
+
+
+async def test_partitions_of_a_group_are_not_given_up_before_it_ends(
+    servers: list[PartitionOwner], database: Database
+) -> None:
+    a, b, _ = servers
+    await _divide([a])
+    await _begin(database, a, range(PARTITIONS))
+
+    await _divide([a, b])
+    assert b.owned == frozenset()
+    for partition in range(PARTITIONS):
+        begun = a.hold(partition)
+        assert begun is not None
+        ended = await _store(database, begun, done_upto=2, group_to=None, group_id=None)
+        a.moved(ended)
+        a.release(partition)
+
+    assert await _divide([a, b]) == [8, 8]
+
+
+async def test_a_group_of_which_a_part_is_being_committed_is_not_taken_over(
+    servers: list[PartitionOwner], database: Database, clock: FixedClock
+) -> None:
+    if database.is_sqlite:  # has one writer
+        return
+    a, b, _ = servers
+    await _divide([b])
+    await _begin(database, b, [3, 4, 5])
+    clock.advance(seconds=(SILENT_AFTER + HEARTBEAT).total_seconds())
+
+    async with database.write() as session:
+        row = select(SpoolPositionRow).where(SpoolPositionRow.partition == 4)
+        assert await session.scalar(row.with_for_update())
+        await _divide([a], rounds=1)
+        assert a.owned == set(range(PARTITIONS)) - {3, 4, 5}
+
+    assert await _divide([a]) == [PARTITIONS]
+
+
+async def test_a_group_moves_in_all_its_partitions_or_in_none(
+    servers: list[PartitionOwner], database: Database
+) -> None:
+    (a, *_) = servers
+    await _divide([a])
+    known = [position for each in (1, 2) if (position := a.hold(each)) is not None]
+    stale = [known[0], msgspec.structs.replace(known[1], epoch=0)]
+    moved = [msgspec.structs.replace(each, done_upto=7) for each in known]
+
+    with pytest.raises(OwnershipLost):
+        async with database.write() as session:
+            await positions.store(session, list(zip(stale, moved, strict=True)))
+
+    async with database.read() as session:
+        assert {each.done_upto for each in await positions.all_positions(session, LOG)} == {0}
+
+
+async def test_groups_are_shared_only_if_every_server_knows_them(
+    servers: list[PartitionOwner], database: Database, clock: FixedClock
+) -> None:
+    a, *_ = servers
+    await a.divide()
+    assert a.shares_groups
+    async with database.write() as session:  # a server of the version before
+        session.add(SpoolOwnerRow(name="old", seen_at=clock.now()))
+
+    await a.divide()
+    assert not a.shares_groups
+    clock.advance(seconds=(2 * SILENT_AFTER).total_seconds())
+    await a.divide()
+    assert not a.shares_groups  # it may be frozen
+    clock.advance(seconds=3600)
+    await a.divide()
+    assert a.shares_groups

@@ -1,88 +1,35 @@
 """Ranges of the spool log's partitions: started, reloaded, and finished project by project.
 
-A range is stored before its members are processed, so it has the same members on every attempt.
+A group has ranges of one or several partitions, stored before their members are processed, so it
+has the same members on every attempt.
 
-Source: docs/adr/0037-spool-log.md.
+Source: docs/adr/0037-spool-log.md and docs/adr/0053-groups-of-several-partitions.md.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import structlog
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.events.spool import SPOOL_QUEUE, SpooledV1, read_spooled
+from hoglet.events.spool import SPOOL_QUEUE
 from hoglet.kit.clock import new_id
-from hoglet.pipeline.ingest.sources import GroupLimits
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
-from hoglet.queue import NewJob, Queue
+from hoglet.pipeline.ingest.spool_log.members import (
+    LogBatch,
+    LogRange,
+    batch_of,
+    range_of,
+    unreadable_jobs,
+)
+from hoglet.queue import Priority, Queue
+from hoglet.queue.tables import JobRow
 from hoglet.spool import SpoolEntry, SpoolLog, SpoolUnavailable, positions
 from hoglet.spool.owners import PartitionOwner
 from hoglet.spool.positions import OwnershipLost, Position
 from hoglet.store.database import Database
-
-
-class LogBatch(msgspec.Struct, frozen=True):
-    """A decoded entry; ``spooled`` is None if it is unreadable."""
-
-    position: int
-    payload: bytes
-    spooled: SpooledV1 | None
-
-    @property
-    def events(self) -> int:
-        """Number of events; an unreadable entry counts as one."""
-        return self.spooled.events if self.spooled else 1
-
-
-class RangeMembers(msgspec.Struct):
-    """The members of a range in progress; ``left`` are the projects not stored yet, in order."""
-
-    left: list[tuple[int, list[LogBatch]]]
-    unreadable: list[bytes]
-
-
-def batches_within(entries: Sequence[SpoolEntry], limits: GroupLimits) -> list[LogBatch]:
-    """Decode the longest prefix of entries that is within the limits; at least one entry."""
-    events = 0
-    batches: list[LogBatch] = []
-    for entry in entries:
-        batch = batch_of(entry)
-        events += batch.events
-        if batches and events > limits.events:
-            break
-        batches.append(batch)
-    return batches
-
-
-def batch_of(entry: SpoolEntry) -> LogBatch:
-    """Decode an entry."""
-    try:
-        spooled = read_spooled(entry.payload)
-    except msgspec.MsgspecError:
-        spooled = None
-    return LogBatch(entry.position, entry.payload, spooled if spooled and spooled.id else None)
-
-
-def members_of(batches: Sequence[LogBatch], after_project: int) -> RangeMembers:
-    """Group batches by project; projects up to ``after_project`` are stored and left out."""
-    projects: dict[int, list[LogBatch]] = {}
-    for batch in batches:
-        if batch.spooled is not None and batch.spooled.project_id > after_project:
-            projects.setdefault(batch.spooled.project_id, []).append(batch)
-    unreadable = [batch.payload for batch in batches if batch.spooled is None]
-    return RangeMembers(sorted(projects.items()), unreadable)
-
-
-def unreadable_jobs(members: RangeMembers) -> list[NewJob]:
-    """Failed jobs that keep unreadable entries; ``/_readyz`` reports them."""
-    error = "The entry of the spool log cannot be read."
-    return [
-        NewJob(queue=SPOOL_QUEUE, payload=payload, id=new_id(), error=error)
-        for payload in members.unreadable
-    ]
-
 
 _TRIM_SECONDS = 1.0
 _READ_BYTES = 16 * 1024 * 1024
@@ -114,69 +61,143 @@ class LogRanges:
         self.queue = queue
         self._log = spool_log
         self._losses = losses
-        self._begun: dict[int, RangeMembers] = {}
+        self._loaded: dict[int, LogRange] = {}
         self._checked: set[tuple[int, int]] = set()
         self._stored_upto: dict[int, int] = {}
         self._trimmed_at = 0.0
 
-    def members(self, partition: int) -> RangeMembers | None:
-        """Members of a partition's range in progress; None if there is none or it is not loaded."""
-        return self._begun.get(partition)
+    def loaded(self, partition: int) -> LogRange | None:
+        """The range in progress of a partition; None if there is none or it is not loaded."""
+        return self._loaded.get(partition)
 
     def forget(self, partition: int) -> None:
-        """Drop the loaded members of a range, because the partition's owner has changed."""
-        self._begun.pop(partition, None)
+        """Drop a loaded range, because the owner of one of its partitions has changed."""
+        begun = self._loaded.get(partition)
+        for each in begun.partitions if begun else ():
+            self._loaded.pop(each, None)
 
-    async def begin(self, position: Position, limits: GroupLimits) -> Position | None:
-        """Start a range, or load the members of the one in progress; None without entries."""
-        position = await self._checked_position(position)
-        while True:
-            if position.group_to is None:
-                entries = await self._log.read(position.partition, position.done_upto, limits.size)
-                batches = batches_within(entries, limits)
-                if not batches:
-                    return None
-                position = await self._store(
-                    position, group_from=batches[0].position, group_to=batches[-1].position
-                )
-            else:
-                batches = await self._batches(position)
-            members = members_of(batches, position.group_project)
-            if members.left:
-                self._begun[position.partition] = members
-                return position
-            position = await self._finish_empty(position, members)
+    async def current(self, held: Sequence[Position]) -> list[Position]:
+        """Reset positions if the log was replaced; else its first entries would be skipped."""
+        new = [each for each in held if (each.partition, each.epoch) not in self._checked]
+        last = await self._log.last_positions([each.partition for each in new]) if new else {}
+        for position in new:
+            done_upto = position.done_upto
+            if last[position.partition] < done_upto:
+                await self._losses.replaced(position)
+                done_upto = 0
+                await self._store([(position, _at(position, done_upto))])
+            self._checked.add((position.partition, position.epoch))
+            self._stored_upto[position.partition] = done_upto
+        return [self.owner.position(each.partition) for each in held]
 
-    async def finish(self, session: AsyncSession, position: Position) -> Position:
-        """Advance the position past the first project of a range, in the caller's transaction.
+    async def read(self, held: Sequence[Position], size: int) -> dict[int, list[SpoolEntry]]:
+        """The entries behind these positions."""
+        return await self._log.read({each.partition: each.done_upto for each in held}, size)
 
-        Returns:
-            The new position.
+    async def begin(self, batches: Mapping[int, Sequence[LogBatch]]) -> LogRange:
+        """Start a range with these batches of reserved partitions.
+
+        If earlier entries of a partition still wait as jobs, that partition has a range of its own,
+        as its entries become jobs, too. So the range may have only some of the batches.
+        """
+        every = [batch for own in batches.values() for batch in own]
+        lanes = await self._waiting_lanes(every)
+        first = next(iter(batches))
+        free = {
+            partition: own
+            for partition, own in batches.items()
+            if lanes.isdisjoint(batch.lane for batch in own)
+        }
+        if first not in free or not self.owner.shares_groups:
+            free = {first: batches[first]}
+        group = new_id() if len(free) > 1 else None
+        changes: list[tuple[Position, Position]] = []
+        for partition, own in sorted(free.items()):
+            before = self.owner.position(partition)
+            begun = msgspec.structs.replace(
+                before, group_from=own[0].position, group_to=own[-1].position, group_id=group
+            )
+            changes.append((before, begun))
+        await self._store(changes)
+        return self._load(range_of([begun for _, begun in changes], free, lanes))
+
+    async def resume(self, held: Sequence[Position]) -> LogRange | None:
+        """Load the first range that is in progress; None if there is none."""
+        begun = [position for position in held if position.group_to is not None]
+        if not begun:
+            return None
+        ordered = await self._whole_group(begun)
+        batches = {each.partition: await self._batches(each) for each in ordered}
+        every = [batch for own in batches.values() for batch in own]
+        return self._load(range_of(ordered, batches, await self._waiting_lanes(every)))
+
+    async def _whole_group(self, begun: Sequence[Position]) -> list[Position]:
+        """The partitions of the first position's group, in their order.
 
         Raises:
-            OwnershipLost: another server owns the partition now.
+            OwnershipLost: the group has more partitions of this process than it knows, because the
+                commit that began it got no answer. All of them are claimed anew.
         """
-        members = self._begun[position.partition]
-        if len(members.left) > 1:
-            moved = msgspec.structs.replace(position, group_project=members.left[0][0])
+        group = begun[0].group_id
+        if group is None:
+            return [begun[0]]
+        known = {each.partition: each for each in begun if each.group_id == group}
+        async with self.database.read() as session:
+            stored = await positions.all_positions(session, begun[0].log)
+        members = [each for each in stored if each.group_id == group]
+        if any(self.owner.owns(each) and each.partition not in known for each in members):
+            for each in members:
+                self.owner.lost(each)
+            raise OwnershipLost("A group of the spool was begun without an answer.")
+        return [known[partition] for partition in sorted(known)]
+
+    def _load(self, begun: LogRange) -> LogRange:
+        self._loaded.update(dict.fromkeys(begun.partitions, begun))
+        return begun
+
+    async def _waiting_lanes(self, batches: Sequence[LogBatch]) -> set[str]:
+        """The lanes in which earlier entries still wait as jobs."""
+        waiting = select(JobRow.lane).where(
+            JobRow.queue == SPOOL_QUEUE,
+            JobRow.priority == Priority.NORMAL,
+            JobRow.lane.in_(sorted({batch.lane for batch in batches if batch.spooled})),
+            JobRow.buried_at.is_(None),
+        )
+        async with self.database.read() as session:
+            return {lane for lane in await session.scalars(waiting.distinct()) if lane}
+
+    async def finish(self, session: AsyncSession, begun: LogRange) -> list[Position]:
+        """Advance the positions past the first project of a range, in the caller's transaction.
+
+        Returns:
+            The new positions.
+
+        Raises:
+            OwnershipLost: another server owns a partition now.
+        """
+        if len(begun.left) > 1:
+            project = begun.left[0][0]
+            moved = [msgspec.structs.replace(p, group_project=project) for p in begun.positions]
         else:
-            moved = _behind(position)
-            await self.queue.enqueue(session, unreadable_jobs(members))
-        try:
-            await positions.store(session, position, moved)
-        except OwnershipLost:
-            self.forget(position.partition)
-            self.owner.lost(position)
-            raise
+            moved = [_at(position, position.group_to) for position in begun.positions]
+            await self.queue.enqueue(session, unreadable_jobs(begun))
+        await self._move(session, list(zip(begun.positions, moved, strict=True)))
         return moved
 
-    def ended(self, moved: Position) -> None:
+    def ended(self, begun: LogRange, moved: list[Position]) -> None:
         """Record that the transaction of :meth:`finish` was committed."""
-        members = self._begun[moved.partition]
-        del members.left[0]
-        if not members.left:
-            del self._begun[moved.partition]
-        self._moved(moved)
+        begun.positions = moved
+        del begun.left[:1]
+        if not begun.left:
+            self.forget(begun.partitions[0])
+        for position in moved:
+            self._moved(position)
+
+    async def finish_empty(self, begun: LogRange) -> None:
+        """Finish a range without batches left to store."""
+        async with self.database.write() as session:
+            moved = await self.finish(session, begun)
+        self.ended(begun, moved)
 
     async def trim(self) -> None:
         """Delete stored entries from the log, at most once per ``_TRIM_SECONDS``."""
@@ -184,72 +205,59 @@ class LogRanges:
             return
         self._trimmed_at = time.monotonic()
         stored, self._stored_upto = self._stored_upto, {}
-        for partition, position in stored.items():
-            try:
-                await self._log.trim(partition, position)
-            except SpoolUnavailable as error:
-                log.warning("the spool was not trimmed", action="trim_failed", error=str(error))
-                self._stored_upto.setdefault(partition, position)
-
-    async def _checked_position(self, position: Position) -> Position:
-        """Reset the position if the log was replaced; else its first entries would be skipped."""
-        key = (position.partition, position.epoch)
-        if key in self._checked:
-            return position
-        if await self._log.last_position(position.partition) < position.done_upto:
-            await self._losses.replaced(position)
-            position = await self._store(
-                position, done_upto=0, group_from=None, group_to=None, group_project=0
-            )
-        self._checked.add(key)
-        self._stored_upto[position.partition] = position.done_upto
-        return position
+        try:
+            await self._log.trim(stored)
+        except SpoolUnavailable as error:
+            log.warning("the spool was not trimmed", action="trim_failed", error=str(error))
+            self._stored_upto = stored | self._stored_upto
 
     async def _batches(self, position: Position) -> list[LogBatch]:
         """Read all entries of the range in progress."""
         batches: list[LogBatch] = []
         after, last = (position.group_from or 0) - 1, position.group_to or 0
         while after < last:
-            entries = await self._log.read(position.partition, after, _READ_BYTES)
+            read = await self._log.read({position.partition: after}, _READ_BYTES)
+            entries = read.get(position.partition)
             if not entries:
                 break
-            batches += [batch_of(entry) for entry in entries if entry.position <= last]
+            batches += [
+                batch_of(position.partition, entry) for entry in entries if entry.position <= last
+            ]
             after = entries[-1].position
         if not {position.group_from, position.group_to} <= {each.position for each in batches}:
             await self._losses.missing_entries(position)
         return batches
-
-    async def _finish_empty(self, position: Position, members: RangeMembers) -> Position:
-        """Finish a range without batches left to store."""
-        moved = _behind(position)
-        async with self.database.write() as session:
-            await self.queue.enqueue(session, unreadable_jobs(members))
-            await positions.store(session, position, moved)
-        self._moved(moved)
-        return moved
 
     def _moved(self, moved: Position) -> None:
         self.owner.moved(moved)
         if moved.group_to is None:
             self._stored_upto[moved.partition] = moved.done_upto
 
-    async def _store(self, before: Position, **changes: int | None) -> Position:
-        after = msgspec.structs.replace(before, **changes)
+    async def _store(self, changes: Sequence[tuple[Position, Position]]) -> None:
+        async with self.database.write() as session:
+            await self._move(session, changes)
+        for _, after in changes:
+            self.owner.moved(after)
+
+    async def _move(
+        self, session: AsyncSession, changes: Sequence[tuple[Position, Position]]
+    ) -> None:
         try:
-            async with self.database.write() as session:
-                await positions.store(session, before, after)
+            await positions.store(session, changes)
         except OwnershipLost:
-            self.owner.lost(before)
+            for before, _ in changes:
+                self.forget(before.partition)
+                self.owner.lost(before)
             raise
-        self.owner.moved(after)
-        return after
 
 
-def _behind(position: Position) -> Position:
+def _at(position: Position, done_upto: int | None) -> Position:
+    """A position without a group in progress."""
     return msgspec.structs.replace(
         position,
-        done_upto=position.group_to or position.done_upto,
+        done_upto=position.done_upto if done_upto is None else done_upto,
         group_from=None,
         group_to=None,
         group_project=0,
+        group_id=None,
     )

@@ -11,10 +11,12 @@ Source: docs/adr/0037-spool-log.md.
 """
 
 import time
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup
 from hoglet.pipeline.ingest.spool_log.group import LogGroup
+from hoglet.pipeline.ingest.spool_log.members import LogRange, batches_within
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.spool import SpoolLog
 from hoglet.spool.positions import OwnershipLost, Position
@@ -43,16 +45,15 @@ class LogSource:
         """Start the next project of a range in progress or a new one; partitions take turns."""
         await self._ranges.trim()
         await self._poll()
-        partitions = sorted(self._fresh & self._owner.owned)
-        for partition in sorted(partitions, key=lambda each: (each <= self._last, each)):
-            position = self._owner.hold(partition)
-            if position is None:
-                continue
-            self._last = partition
-            group = await self._begin(position, limits)
-            if group is not None:
-                return group
-        return None
+        held = self._hold()
+        group: LogGroup | None = None
+        try:
+            group = await self._begin(held, limits) if held else None
+        except OwnershipLost:
+            group = None
+        finally:
+            self._release(held, group)
+        return group
 
     async def wait(self, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)
         """Return when an owned partition has new entries, or after ``timeout``."""
@@ -76,30 +77,54 @@ class LogSource:
             self._polled_at = time.monotonic()
             self._fresh |= self._owner.owned
 
-    async def _begin(self, position: Position, limits: GroupLimits) -> SpooledGroup | None:
-        """Start the next group of a reserved partition; releases the partition if there is none."""
-        group: LogGroup | None = None
-        try:
-            while group is None:
-                members = self._ranges.members(position.partition)
-                begun = position if members else await self._ranges.begin(position, limits)
-                if begun is None:
-                    self._fresh.discard(position.partition)
-                    break
-                position = begun
-                first = self._first_group(position)
-                if first is not None and await first.follows_jobs():
-                    position = await first.divert(together=False)
-                else:
-                    group = first
-        except OwnershipLost:
-            group = None
-        finally:
-            if group is None:
-                self._owner.release(position.partition)
-        return group
+    def _hold(self) -> list[Position]:
+        """Reserve all partitions that may have entries, the one after the last group's first."""
+        owned = sorted(self._owner.owned, key=lambda each: (each <= self._last, each))
+        positions = [self._owner.hold(each) for each in owned if self._has_work(each)]
+        return [position for position in positions if position is not None]
 
-    def _first_group(self, position: Position) -> LogGroup | None:
-        """The first project of the range in progress; None if the range is empty."""
-        members = self._ranges.members(position.partition)
-        return None if members is None else LogGroup(self._ranges, position, *members.left[0])
+    def _has_work(self, partition: int) -> bool:
+        is_begun = self._owner.position(partition).group_to is not None
+        return is_begun or partition in self._fresh
+
+    def _release(self, held: Sequence[Position], group: LogGroup | None) -> None:
+        """Release partitions that are not part of the group; another worker may want them."""
+        used = group.partitions if group else ()
+        unused = [each.partition for each in held if each.partition not in used]
+        for partition in unused:
+            self._owner.release(partition)
+        if group is not None:
+            self._last = [each.partition for each in held if each.partition in used][-1]
+            self._log.wake(self._fresh.intersection(unused))
+
+    async def _begin(self, held: Sequence[Position], limits: GroupLimits) -> LogGroup | None:
+        """Start the next group of reserved partitions."""
+        while (begun := await self._next_range(held, limits)) is not None:
+            if not begun.left:
+                await self._ranges.finish_empty(begun)
+            else:
+                group = LogGroup(self._ranges, begun)
+                if not group.follows_jobs:
+                    return group
+                await group.divert(together=False)
+            held = [self._owner.position(each.partition) for each in held]
+        return None
+
+    async def _next_range(self, held: Sequence[Position], limits: GroupLimits) -> LogRange | None:
+        """The range in progress in one of these partitions, or a new one; None without entries."""
+        loaded = (self._ranges.loaded(each.partition) for each in held)
+        begun = next((each for each in loaded if each is not None), None)
+        if begun is None:
+            held = await self._ranges.current(held)
+            begun = await self._ranges.resume(held)
+        if begun is None:
+            entries = await self._ranges.read(held, limits.size)
+            self._fresh -= _empty([each.partition for each in held], entries)
+            begun = await self._ranges.begin(batches_within(entries, limits)) if entries else None
+        return begun
+
+
+def _empty(partitions: Sequence[int], entries: Collection[int]) -> set[int]:
+    """The partitions that were read and have no entries: not those behind the last with some."""
+    last = max((partitions.index(each) for each in entries), default=len(partitions))
+    return set(partitions[:last]) - set(entries)
