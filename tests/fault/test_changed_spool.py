@@ -1,11 +1,13 @@
 """The spool changes under running servers: restarts, other partitions, a deleted or full stream."""
 
 import asyncio
+import re
 import signal
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import nats
 import pytest
 from cryptography.fernet import Fernet
@@ -138,7 +140,12 @@ def test_a_full_stream_refuses_until_there_is_room(
             server.kill()
 
 
-def test_a_deleted_stream_is_made_anew_at_the_next_start(
+def _losses(server: RunningServer) -> float:
+    metrics = httpx.get(server.url + "/metrics").text
+    return float(re.findall(r"^hoglet_spool_losses_total (\S+)$", metrics, re.MULTILINE)[0])
+
+
+def test_a_deleted_stream_is_created_again(
     tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
 ) -> None:
     shared["spool_url"] = own_nats.url()
@@ -152,13 +159,15 @@ def test_a_deleted_stream_is_made_anew_at_the_next_start(
         asyncio.run(_on_stream(own_nats, limit=None))
         for server in pair:
             accepted.server = server
-            assert accepted.send(5) == 503
-            assert server.client.get("/_readyz").json()["checks"]["storage"] != "ok"
+            assert accepted.send(5) == 200
+        accepted.assert_all_there()
+        wait_for(lambda: all(_losses(server) == 1 for server in pair))
         for server in pair:
             assert server.stop() == 0
             accepted.server = server.start()
-            _wait_until_accepted(accepted)
+            assert accepted.send(5) == 200
         accepted.assert_all_there()
+        assert [_losses(server) for server in pair] == [0, 0]
     finally:
         for server in pair:
             server.kill()

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import msgspec
 import nats.errors
+import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import Header
@@ -25,12 +26,21 @@ from nats.js.errors import APIError, NotFoundError
 from hoglet.spool.address import NatsAddress
 from hoglet.spool.nats_connection import PATIENCE_SECONDS, NatsConnection
 from hoglet.spool.nats_publishing import StreamMessage, StreamNotReady
-from hoglet.spool.nats_stream import StreamFacts, StreamNames, check_stream
+from hoglet.spool.nats_stream import (
+    DeletedLog,
+    SpoolRefused,
+    StreamFacts,
+    StreamNames,
+    check_stream,
+    facts_of,
+)
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.wakeups import Wakeups
 
 _MOST_MESSAGES = 1000  # per read
 _AGAIN_SECONDS = 0.1
+
+log = structlog.get_logger()
 
 
 class JetStreamLog:
@@ -40,6 +50,10 @@ class JetStreamLog:
         self._address = address
         self._names = StreamNames(address.stream)
         self.facts = StreamFacts("", address.replicas)
+        self.losses = 0
+        self._owner: str | None = None
+        self._payload_bytes = 0
+        self._highest = 0  # of all positions that were seen
         self._connection = NatsConnection(address, self._listen)
         self._wakeups = Wakeups()
         self._empty: dict[int, tuple[int, int]] = {}
@@ -61,6 +75,7 @@ class JetStreamLog:
             if position <= last.get(partition, 0):
                 raise SpoolUnavailable("NATS took the entries in another order.")
             last[partition] = position
+        self._highest = max(self._highest, *last.values())
         self._wakeups.wake(last)
         await self._tell_others(last)
         return last
@@ -76,6 +91,8 @@ class JetStreamLog:
             except (ConnectionError, StreamNotReady) as error:
                 if time.monotonic() + _AGAIN_SECONDS >= deadline:
                     raise self._connection.unavailable(error) from error
+                if isinstance(error, StreamNotReady):
+                    await self._restore(connected.client)
             except (OSError, nats.errors.Error, msgspec.DecodeError) as error:
                 raise self._connection.unavailable(error) from error
             await asyncio.sleep(_AGAIN_SECONDS)  # a starting broker is still reading its files
@@ -102,9 +119,44 @@ class JetStreamLog:
 
     async def _newest(self) -> int:
         """The highest position of all partitions: while it stays, nothing was appended."""
-        stream = (await self._connection.ready()).stream
+        client, stream, _ = await self._connection.ready()
         info = await self._requested(stream.stream_info(self._names.stream))
-        return info.state.last_seq if info else 0
+        if info is None:
+            await self._restore(client)
+            return 0
+        self._accept(facts_of(info))
+        self._highest = max(self._highest, info.state.last_seq)
+        return info.state.last_seq
+
+    async def _restore(self, client: Client) -> None:
+        """Create the stream again if it was deleted; does nothing while JetStream starts.
+
+        Raises:
+            SpoolUnavailable: it was replaced by a stream that does not continue this log.
+        """
+        deleted = DeletedLog(self.facts.identity, self._highest)
+        with contextlib.suppress(SpoolRefused, OSError, nats.errors.Error):
+            facts = await check_stream(
+                client,
+                self._address,
+                payload_bytes=self._payload_bytes,
+                owner=self._owner,
+                deleted=deleted,
+            )
+            self._accept(facts)
+
+    def _accept(self, facts: StreamFacts) -> None:
+        """Note whether the stream was created again since it was last seen."""
+        if facts.identity != self.facts.identity:
+            raise SpoolUnavailable(
+                f"The NATS stream {self._names.stream} was deleted and created again by another "
+                "program: restart the servers, which then store its entries."
+            )
+        if facts.created != self.facts.created:
+            log.error("the NATS stream was deleted and created again", action="spool_created_again")
+            self.losses += 1
+            self._empty.clear()
+        self.facts = facts
 
     async def _read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         request = {
@@ -139,7 +191,7 @@ class JetStreamLog:
         stream = (await self._connection.ready()).stream
         subject = self._names.subject(partition)
         last = await self._requested(stream.get_last_msg(self._names.stream, subject))
-        return (last and last.seq) or 0
+        return max((last and last.seq) or 0, self.facts.first - 1)
 
     async def wait(
         self,
@@ -156,6 +208,7 @@ class JetStreamLog:
     async def check(self, *, payload_bytes: int, owner: str | None) -> None:
         """See :func:`hoglet.spool.nats_stream.check_stream`."""
         client, *_ = await self._connection.ready()
+        self._owner, self._payload_bytes = owner, payload_bytes
         self.facts = await check_stream(
             client, self._address, payload_bytes=payload_bytes, owner=owner
         )

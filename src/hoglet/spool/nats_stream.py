@@ -9,7 +9,7 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig, StreamInfo
-from nats.js.errors import NotFoundError, ServiceUnavailableError
+from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
 from hoglet.kit.errors import HogletError
 from hoglet.spool.address import NatsAddress
@@ -18,6 +18,10 @@ from hoglet.spool.address import NatsAddress
 LEAST_VERSION = (2, 11)
 _DUPLICATE_SECONDS = 120
 _OWNER = "hoglet-database"
+_LOG = "hoglet-log"
+_NAME_IN_USE = 10058
+# Positions of a stream that was deleted are below the next but one multiple.
+_POSITIONS_PER_STREAM = 1_000_000_000
 
 
 class SpoolRefused(HogletError):
@@ -46,16 +50,33 @@ class StreamFacts(msgspec.Struct, frozen=True):
     """What is known about a stream that is suitable for the spool.
 
     Args:
-        identity: at most 20 characters; changes if the stream is deleted and created again.
+        identity: at most 20 characters; the name of the log. It stays when a running server
+            creates the stream again, and changes when it is created in any other way.
         replicas: copies of each message.
+        created: microseconds since 1970; changes whenever the stream is created again.
+        first: the first position that an entry can have.
     """
 
     identity: str
     replicas: int
+    created: int = 0
+    first: int = 1
+
+
+class DeletedLog(msgspec.Struct, frozen=True):
+    """A log whose stream was deleted: its identity, and the highest position known of it."""
+
+    identity: str
+    highest: int
 
 
 async def check_stream(
-    client: Client, address: NatsAddress, *, payload_bytes: int, owner: str | None
+    client: Client,
+    address: NatsAddress,
+    *,
+    payload_bytes: int,
+    owner: str | None,
+    deleted: DeletedLog | None = None,
 ) -> StreamFacts:
     """Create the stream if it is missing, and check that it never drops entries.
 
@@ -64,6 +85,8 @@ async def check_stream(
         address: names the stream.
         payload_bytes: size of the largest entry that will be appended.
         owner: name of the database that the spool belongs to; None leaves it unclaimed.
+        deleted: the log that the stream continues if it is missing: its new entries get positions
+            that are above all of its old ones.
 
     Raises:
         SpoolRefused: the stream is unsuitable; the message says why.
@@ -71,7 +94,7 @@ async def check_stream(
     _check_server(client, address, payload_bytes)
     context = client.jetstream()
     try:
-        info = await _stream(context, address, owner)
+        info = await _stream(context, address, owner, deleted)
     except (NoRespondersError, ServiceUnavailableError):
         raise SpoolRefused(
             f"NATS at {address.public} has no JetStream for this user: start it with JetStream "
@@ -82,15 +105,21 @@ async def check_stream(
             f"NATS at {address.public} refuses the stream {address.stream} ({_reason(error)}): "
             "check the user's rights, the storage and the number of servers."
         ) from None
-    config = info.config
-    fault = _fault(config, StreamNames(address.stream), owner)
+    fault = _fault(info.config, StreamNames(address.stream), owner)
     if fault is not None:
         raise SpoolRefused(
             f"The NATS stream {address.stream} cannot be the spool, because {fault}: change it, "
             "or name another one in the path of HOGLET_SPOOL_URL."
         )
-    created = info.created.timestamp() if info.created else 0
-    return StreamFacts(f"nats:{int(created * 1_000_000):014x}", config.num_replicas or 1)
+    return facts_of(info)
+
+
+def facts_of(info: StreamInfo) -> StreamFacts:
+    """What NATS answers about the stream."""
+    created = int(info.created.timestamp() * 1_000_000) if info.created else 0
+    config = info.config
+    identity = (config.metadata or {}).get(_LOG, f"nats:{created:014x}")
+    return StreamFacts(identity, config.num_replicas or 1, created, config.first_seq or 1)
 
 
 def _check_server(client: Client, address: NatsAddress, payload_bytes: int) -> None:
@@ -109,19 +138,33 @@ def _check_server(client: Client, address: NatsAddress, payload_bytes: int) -> N
         )
 
 
-async def _stream(context: JetStreamContext, address: NatsAddress, owner: str | None) -> StreamInfo:
+async def _stream(
+    context: JetStreamContext, address: NatsAddress, owner: str | None, deleted: DeletedLog | None
+) -> StreamInfo:
     try:
         existing = await context.stream_info(address.stream)
     except NotFoundError:
-        return await context.add_stream(_desired_config(address, owner))
+        try:
+            return await context.add_stream(_desired_config(address, owner, deleted))
+        except APIError as error:
+            if error.err_code != _NAME_IN_USE:
+                raise
+            existing = await context.stream_info(address.stream)  # another server was faster
     if owner is None or _OWNER in (existing.config.metadata or {}):
         return existing
     existing.config.metadata = {**(existing.config.metadata or {}), _OWNER: owner}  # no owner yet
     return await context.update_stream(existing.config)
 
 
-def _desired_config(address: NatsAddress, owner: str | None) -> StreamConfig:
+def _desired_config(
+    address: NatsAddress, owner: str | None, deleted: DeletedLog | None
+) -> StreamConfig:
     """The desired configuration: a full stream rejects new entries instead of dropping old ones."""
+    metadata = {_OWNER: owner} if owner else {}
+    first = None
+    if deleted is not None:
+        metadata[_LOG] = deleted.identity
+        first = (deleted.highest // _POSITIONS_PER_STREAM + 2) * _POSITIONS_PER_STREAM
     return StreamConfig(
         name=address.stream,
         description="Accepted requests that hoglet has not stored yet",
@@ -132,7 +175,8 @@ def _desired_config(address: NatsAddress, owner: str | None) -> StreamConfig:
         duplicate_window=_DUPLICATE_SECONDS,
         num_replicas=address.replicas,
         allow_direct=True,
-        metadata={_OWNER: owner} if owner else {},
+        metadata=metadata,
+        first_seq=first,
     )
 
 

@@ -221,11 +221,11 @@ class PartitionOwner:
         self._positions.clear()
 
 
-def _claimable(free: Sequence[Position], room: int) -> list[int]:
-    """The first partitions that there is room for, and those that share a group with them."""
+def _claimable(free: Sequence[Position], capacity: int) -> list[int]:
+    """The first partitions within the capacity, and those that share a group with them."""
     claimed: list[int] = []
     for each in free:
         shared = [other for other in free if other.group_id == each.group_id]
-        if each.partition not in claimed and len(claimed) < room:
+        if each.partition not in claimed and len(claimed) < capacity:
             claimed += [each.partition] if each.group_id is None else [p.partition for p in shared]
     return claimed

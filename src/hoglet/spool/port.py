@@ -39,6 +39,11 @@ class SpoolLog(Protocol):
     Concurrency: safe to share in one event loop, and between processes.
     """
 
+    @property
+    def losses(self) -> int:
+        """How often the log was created again while it was open: then its entries are gone."""
+        ...
+
     async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
         """Return once the payloads of all partitions are durable.
 

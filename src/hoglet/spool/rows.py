@@ -48,6 +48,8 @@ class RowLog:
         database: a PostgreSQL database.
     """
 
+    losses = 0
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._wakeups = Wakeups()

@@ -315,3 +315,62 @@ async def test_the_broker_of_the_deployment_files_takes_the_largest_request(
             await nats.connect(f"nats://hoglet:wrong@{server.address}", allow_reconnect=False)
     finally:
         server.kill()
+
+
+async def delete_stream(broker: NatsServer, name: str) -> None:
+    client = await nats.connect(f"nats://{broker.address}")
+    await client.jetstream().delete_stream(name)
+    await client.close()
+
+
+async def test_a_stream_that_is_deleted_is_created_again_by_running_servers(
+    nats_broker: NatsServer,
+) -> None:
+    name = f"test-{uuid4().hex}"
+    url = nats_broker.url(name)
+    async with opened(url, owner="one") as first, opened(url, owner="one") as second:
+        before = await first.append({0: [b"a"] * 9, 1: [b"b"]})
+        assert await second.read({0: before[0], 1: 0}, PLENTY)
+        identity = first.facts.identity
+        await delete_stream(nats_broker, name)
+
+        after, other = await asyncio.gather(first.append({0: [b"c"]}), second.append({1: [b"d"]}))
+
+        assert after[0] > before[0]
+        assert other[1] > before[1]
+        for log in (first, second):
+            entries = await log.read(before, PLENTY)
+            assert [[e.payload for e in own] for own in entries.values()] == [[b"c"], [b"d"]]
+            assert log.losses == 1
+            assert (await log.last_positions([7]))[7] >= before[0]  # no position is above it
+    async with opened(url, owner="one") as third:
+        assert third.facts.identity == identity
+    with pytest.raises(SpoolRefused, match="another database"):
+        async with opened(url, owner="two"):
+            pass
+
+
+async def test_a_reader_creates_the_stream_again_before_anything_is_appended(
+    nats_broker: NatsServer,
+) -> None:
+    name = f"test-{uuid4().hex}"
+    async with opened(nats_broker.url(name)) as log:
+        before = await log.append({0: [b"a"], 1: [b"b"]})
+        for losses in (1, 2):
+            await delete_stream(nats_broker, name)
+            assert await log.read(before, PLENTY) == {}
+            assert log.losses == losses
+        assert (await log.append({0: [b"c"]}))[0] > before[0]
+
+
+async def test_a_stream_of_another_program_is_not_taken_for_the_log(
+    nats_broker: NatsServer,
+) -> None:
+    stream = spool_stream(f"test-{uuid4().hex}")
+    async with opened(nats_broker.url(stream.name or "")) as log:
+        before = await log.append({0: [b"a"], 1: [b"b"]})
+        await delete_stream(nats_broker, stream.name or "")
+        await make_stream(nats_broker, stream)
+
+        with pytest.raises(SpoolUnavailable, match="restart the servers"):
+            await log.read(before, PLENTY)

@@ -60,7 +60,15 @@ class SpoolLosses:
         )
         await self._report(position.partition)
 
-    async def _report(self, partition: int) -> None:
+    async def created_again(self) -> None:
+        """Report that the log was deleted and created again while this process had it open."""
+        log.error(
+            "the spool log was deleted: entries that were not stored are gone",
+            action="spool_entries_gone",
+        )
+        await self._report(None)
+
+    async def _report(self, partition: int | None) -> None:
         self._count.inc()
         async with self._database.read() as session:
             projects = list(await session.scalars(select(ProjectRow.id)))

@@ -65,6 +65,7 @@ class LogRanges:
         self._checked: set[tuple[int, int]] = set()
         self._stored_upto: dict[int, int] = {}
         self._trimmed_at = 0.0
+        self._known_losses = spool_log.losses
 
     def loaded(self, partition: int) -> LogRange | None:
         """The range in progress of a partition; None if there is none or it is not loaded."""
@@ -77,7 +78,13 @@ class LogRanges:
             self._loaded.pop(each, None)
 
     async def current(self, held: Sequence[Position]) -> list[Position]:
-        """Reset positions if the log was replaced; else its first entries would be skipped."""
+        """Reset positions if the log was replaced; else its first entries would be skipped.
+
+        Also reports the loss of a log that was created again meanwhile: its positions go on.
+        """
+        if self._log.losses != self._known_losses:
+            self._known_losses = self._log.losses
+            await self._losses.created_again()
         new = [each for each in held if (each.partition, each.epoch) not in self._checked]
         last = await self._log.last_positions([each.partition for each in new]) if new else {}
         for position in new:
