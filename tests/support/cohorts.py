@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest_asyncio
 
-from hoglet.cohorts.services import CohortServices
+from hoglet.cohorts.container import CohortServices
 from hoglet.cohorts.tables import CohortRow
 from hoglet.events.tables import DistinctIdRow, PersonRow
 from support.access import NOW

@@ -22,20 +22,20 @@ from hoglet.access.principals import Project
 from hoglet.access.tables import ProjectRow
 from hoglet.app.services.features import row_readers
 from hoglet.cohorts import api as cohort_api
+from hoglet.cohorts.container import build_cohorts
 from hoglet.cohorts.repository import cohort_refs
-from hoglet.cohorts.services import build_cohorts
 from hoglet.endpoints import api
-from hoglet.endpoints.materialization import builds_api
-from hoglet.endpoints.openapi import api as api_documents
-from hoglet.endpoints.query_log import api as api_log
-from hoglet.endpoints.query_log import usage_api as api_usage
-from hoglet.endpoints.run.api import run_routes
-from hoglet.endpoints.services import (
+from hoglet.endpoints.container import (
     EndpointBackends,
     EndpointServices,
     SchemaProviders,
     build_endpoints,
 )
+from hoglet.endpoints.materialization import builds_api
+from hoglet.endpoints.openapi import api as api_documents
+from hoglet.endpoints.query_log import api as api_log
+from hoglet.endpoints.query_log import usage_api as api_usage
+from hoglet.endpoints.run.api import run_routes
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tenant_tokens import api as tenant_token_api
 from hoglet.endpoints.versions import api as api_versions
@@ -45,7 +45,7 @@ from hoglet.functions.secrets.box import SecretBox
 from hoglet.mcp import api as mcp_api
 from hoglet.queries import api as query_api
 from hoglet.queries import tools_api
-from hoglet.queries.services import build_queries
+from hoglet.queries.container import build_queries
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse

@@ -20,7 +20,7 @@ from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock, new_id
-from hoglet.pipeline.health import IngestMetrics, PipelineHealth
+from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.group_processor import (
     DEADLINE_SECONDS,
@@ -28,6 +28,7 @@ from hoglet.pipeline.ingest.group_processor import (
     PipelineSandboxClient,
 )
 from hoglet.pipeline.ingest.group_writer import GroupStages
+from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses

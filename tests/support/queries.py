@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest_asyncio
 
-from hoglet.queries.services import QueryServices
+from hoglet.queries.container import QueryServices
 from support.endpoints import EndpointWorld
 
 

@@ -25,11 +25,11 @@ from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostRates, HostSettings
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
-from hoglet.pipeline.health import IngestMetrics
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor, PipelineSandboxClient
 from hoglet.pipeline.ingest.group_writer import GroupStages
+from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
 from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses

@@ -12,6 +12,7 @@ from hoglet.access.auth import authorize, requires
 from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.cohorts import repository
+from hoglet.cohorts.container import services_of
 from hoglet.cohorts.repository import matching_cohorts
 from hoglet.cohorts.schemas import (
     AddedPersons,
@@ -28,7 +29,6 @@ from hoglet.cohorts.schemas import (
 )
 from hoglet.cohorts.serializers import calculation_object, cohort_object
 from hoglet.cohorts.service import ACTIVITY_SCOPE, as_uuids
-from hoglet.cohorts.services import services_of
 from hoglet.cohorts.static.csv_upload import read_cohort_body
 from hoglet.cohorts.tables import CohortRow
 from hoglet.cohorts.usage import usage_of

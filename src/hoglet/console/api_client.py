@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.types import ASGIApp
 
-from hoglet.web.in_process import ApiRequest, Origin, call_application
+from hoglet.web.in_process_client import ApiRequest, Origin, call_application
 
 _POSITION = re.compile(r"(\d+):(\d+): ")
 _LONG_SECONDS = 0.1

@@ -15,6 +15,7 @@ from hoglet.access import repository as people
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope, User
 from hoglet.endpoints import serializers as records
+from hoglet.endpoints.container import EndpointServices, services_of, urls_of
 from hoglet.endpoints.enums import is_name
 from hoglet.endpoints.record_schemas import (
     VERSION_PARAMETER,
@@ -36,7 +37,6 @@ from hoglet.endpoints.schemas import (
     UpdateBody,
     read,
 )
-from hoglet.endpoints.services import EndpointServices, services_of, urls_of
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.openapi import PAGE, Page, describe, flag, number
 from hoglet.web.pagination import PageRequest, envelope, parse_page

@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from hoglet.access.auth import CURRENT, authenticate, authorize
 from hoglet.access.principals import Principal, ProjectScope
+from hoglet.endpoints.container import services_of
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
-from hoglet.endpoints.services import services_of
 from hoglet.kit.errors import Forbidden, HogletError, Invalid, Unauthenticated
 from hoglet.kit.json import JsonObject, is_object
 from hoglet.mcp.endpoint_tools import PREFIX, endpoint_tools, run_reply, run_request
@@ -39,7 +39,7 @@ from hoglet.mcp.tools import (
     usable_tools,
 )
 from hoglet.web.error_handlers import status_and_type
-from hoglet.web.in_process import ApiRequest, ApiResponse, Origin, call_application
+from hoglet.web.in_process_client import ApiRequest, ApiResponse, Origin, call_application
 from hoglet.web.openapi import (
     TEXT,
     Content,

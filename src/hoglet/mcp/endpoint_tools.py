@@ -9,17 +9,17 @@ from urllib.parse import quote
 
 from hoglet.access.principals import Principal, ProjectScope
 from hoglet.access.variables import InsightVariable
+from hoglet.endpoints.container import EndpointServices
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.openapi.endpoint import variables_schema
 from hoglet.endpoints.repository import FoundEndpoint, ListFilters
 from hoglet.endpoints.run.targets import RunTarget, target_of
-from hoglet.endpoints.services import EndpointServices
 from hoglet.endpoints.tenant_tokens.grants import check_endpoint
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import JsonObject
 from hoglet.kit.suggestions import near
 from hoglet.mcp.tools import READ_ONLY, ToolDefinition, ToolReply
-from hoglet.web.in_process import ApiRequest
+from hoglet.web.in_process_client import ApiRequest
 from hoglet.web.openapi import OpenApiObject
 
 type ArgumentSchemas = JsonObject

@@ -15,7 +15,7 @@ from pydantic import Field
 from hoglet.access.principals import Principal
 from hoglet.kit.json import JsonObject, is_object
 from hoglet.kit.suggestions import near
-from hoglet.web.in_process import ApiRequest, ApiResponse
+from hoglet.web.in_process_client import ApiRequest, ApiResponse
 from hoglet.web.validation import Body, Text, Whole
 
 READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}

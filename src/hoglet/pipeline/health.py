@@ -4,7 +4,7 @@ import time
 from typing import Literal
 from uuid import UUID
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge
 
 type Part = Literal["events", "persons", "telemetry"]
 """What is written to the warehouse: events; persons and groups; logs and metrics."""
@@ -12,7 +12,6 @@ type Part = Literal["events", "persons", "telemetry"]
 PARTS: tuple[Part, ...] = ("events", "persons", "telemetry")
 _FORGOTTEN_AFTER_S = 900.0  # groups are retried at least every five minutes
 _MAX_ERROR_LENGTH = 200  # characters of an engine's error
-_BLOCK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class PipelineHealth:
@@ -74,26 +73,3 @@ class PipelineHealth:
 def _display(error: Exception) -> str:
     text = str(getattr(error, "orig", None) or error).partition("\n")[0]
     return f"{type(error).__name__}: {text[:_MAX_ERROR_LENGTH]}"
-
-
-class IngestMetrics:
-    """Storage metrics of a process with the role pipeline."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._events = Counter(
-            "hoglet_events_stored", "Events stored in the warehouse.", registry=registry
-        )
-        self._blocks = Histogram(
-            "hoglet_warehouse_insert_seconds",
-            "Time to insert a block of events into the warehouse.",
-            buckets=_BLOCK_BUCKETS_S,
-            registry=registry,
-        )
-
-    def inserted(self, seconds: float) -> None:
-        """Count a block that was inserted into the warehouse."""
-        self._blocks.observe(seconds)
-
-    def stored(self, events: int) -> None:
-        """Count the events of a committed group: once, regardless of the number of attempts."""
-        self._events.inc(events)

@@ -23,6 +23,7 @@ from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.kit.errors import MethodNotAllowed, NotFound, Unreadable
+from hoglet.queries.container import QueryServices, services_of
 from hoglet.queries.editor_query_schemas import check_editor_query
 from hoglet.queries.hogql import run_node
 from hoglet.queries.kinds import EDITOR_KINDS, check_node, unwrap
@@ -39,7 +40,6 @@ from hoglet.queries.schemas import (
     read_body_fields,
 )
 from hoglet.queries.service import PlannedQuery, QueryRequest, check_query
-from hoglet.queries.services import QueryServices, services_of
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.openapi import describe, flag
 from hoglet.web.request_body import read_body, read_object

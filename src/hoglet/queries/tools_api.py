@@ -19,9 +19,9 @@ from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.response import NeedsBackground
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.kit.errors import Bug, CostExceeded, Invalid
+from hoglet.queries.container import services_of
 from hoglet.queries.response import formatted
 from hoglet.queries.schemas import QueryBody
-from hoglet.queries.services import services_of
 from hoglet.queries.taxonomy import NotInTaxonomy, TaxonomyQuery
 from hoglet.web.openapi import DocumentedResponse, describe
 from hoglet.web.request_body import read_object

@@ -8,11 +8,11 @@ import httpx
 import pytest_asyncio
 from sqlalchemy import select
 
+from hoglet.endpoints.container import EndpointBackends, SchemaProviders, build_endpoints
 from hoglet.endpoints.run.cancellation import CancelRequests
-from hoglet.endpoints.services import EndpointBackends, SchemaProviders, build_endpoints
 from hoglet.endpoints.tables import CancelRequestRow
 from hoglet.kit.clock import SystemClock
-from hoglet.queries.services import build_queries
+from hoglet.queries.container import build_queries
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database

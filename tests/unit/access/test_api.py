@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, FieldChange
 from hoglet.access.api import project as api_project
-from hoglet.access.api import public as api_public
+from hoglet.access.api import sdk_config
 from hoglet.access.api import user as api
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import Project
@@ -41,7 +41,7 @@ async def world(tables_url: str) -> AsyncGenerator[World]:
 @pytest.fixture
 async def client(world: World) -> AsyncGenerator[httpx.AsyncClient]:
     app = create_application(
-        routers=[api.router, api_public.router],
+        routers=[api.router, sdk_config.router],
         project_routers=[api_project.router],
         policy=RequestPolicy(log_requests=False),
     )

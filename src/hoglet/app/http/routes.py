@@ -4,7 +4,7 @@ from starlette.routing import BaseRoute
 
 from hoglet.access.api import keys as keys_api
 from hoglet.access.api import project as api_project
-from hoglet.access.api import public as api_public
+from hoglet.access.api import sdk_config
 from hoglet.access.api import user as access_api
 from hoglet.cohorts import api as cohort_api
 from hoglet.definitions import api as definition_api
@@ -40,7 +40,7 @@ from hoglet.queries.search import events_api, persons_api
 ROUTERS = (
     access_api.router,
     keys_api.router,
-    api_public.router,
+    sdk_config.router,
     template_api.public_router,
     public_api.router,
     mcp_api.router,

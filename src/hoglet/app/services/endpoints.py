@@ -10,13 +10,13 @@ from hoglet.access.rate_limit import RateLimit
 from hoglet.app.services.container import Services
 from hoglet.cohorts.repository import cohort_refs
 from hoglet.definitions import repository as definitions
-from hoglet.endpoints.run.system_rows import RowReader
-from hoglet.endpoints.services import (
+from hoglet.endpoints.container import (
     EndpointBackends,
     EndpointServices,
     SchemaProviders,
     build_endpoints,
 )
+from hoglet.endpoints.run.system_rows import RowReader
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.compiler import ProjectSchema, ProjectSchemas, SchemaOf
 from hoglet.events.repository import EventsRepository

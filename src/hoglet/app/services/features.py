@@ -11,8 +11,8 @@ from hoglet.app.services.events import EventServices, build_events
 from hoglet.app.services.functions import FunctionServices, build_functions
 from hoglet.app.services.hooks import connect_hooks
 from hoglet.cohorts import system_rows as cohorts
+from hoglet.cohorts.container import CohortServices, build_cohorts
 from hoglet.cohorts.repository import person_criteria
-from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions import system_rows as definitions
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.event_service import EventDefinitionService
@@ -21,8 +21,8 @@ from hoglet.definitions.property_service import PropertyDefinitionService
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionServices
 from hoglet.endpoints import system_rows as endpoints
+from hoglet.endpoints.container import EndpointServices
 from hoglet.endpoints.run.system_rows import RowReader
-from hoglet.endpoints.services import EndpointServices
 from hoglet.events import system_rows as events
 from hoglet.functions import system_rows as functions
 from hoglet.functions.integrations.service import IntegrationService
@@ -31,7 +31,7 @@ from hoglet.pipeline.persons.api import PersonChangeServices
 from hoglet.pipeline.persons.deletions import PersonDeletions, PersonDependents
 from hoglet.pipeline.persons.splits import PersonSplits
 from hoglet.pipeline.spool_backlog import SpoolBacklog
-from hoglet.queries.services import QueryServices, build_queries
+from hoglet.queries.container import QueryServices, build_queries
 
 
 @dataclass

@@ -7,10 +7,10 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.container import services_of
 from hoglet.endpoints.materialization.builds import count_builds, list_builds
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_version
-from hoglet.endpoints.services import services_of
 from hoglet.endpoints.tables import BuildRow
 from hoglet.kit.clock import iso_z, iso_z_or_none
 from hoglet.web.openapi import PAGE, DocumentedResponse, Page, describe

@@ -10,13 +10,13 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.container import services_of, urls_of
 from hoglet.endpoints.openapi import endpoint as openapi
 from hoglet.endpoints.openapi.project import project_document
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.repository import ListFilters
 from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.run.targets import target_of
-from hoglet.endpoints.services import services_of, urls_of
 from hoglet.web.openapi import describe
 from hoglet.web.router import Depends, JsonResponse, Router
 

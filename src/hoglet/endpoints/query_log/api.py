@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.container import services_of
 from hoglet.endpoints.query_log.log import LOG_SOURCE, message_start
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_version
-from hoglet.endpoints.services import services_of
 from hoglet.kit.clock import iso_z, parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters

@@ -17,6 +17,7 @@ from starlette.types import Receive
 
 from hoglet.access.auth import authorize
 from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.container import EndpointServices, urls_of
 from hoglet.endpoints.record_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.fast_path import (
     CachedResponse,
@@ -40,7 +41,6 @@ from hoglet.endpoints.run.response import (
 )
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunBody, RunRequest
-from hoglet.endpoints.services import EndpointServices, urls_of
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.endpoints.tenant_tokens.grants import (
     check_endpoint,

@@ -9,7 +9,7 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.access.scopes import check_grant
 from hoglet.access.tenant_tokens.signing_keys import SigningKeys
-from hoglet.endpoints.services import services_of
+from hoglet.endpoints.container import services_of
 from hoglet.endpoints.tenant_tokens.grants import read_grant
 from hoglet.endpoints.tenant_tokens.schemas import (
     NewSigningKey,

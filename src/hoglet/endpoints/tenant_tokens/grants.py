@@ -8,10 +8,10 @@ import orjson
 
 from hoglet.access.principals import ProjectScope, TenantGrant
 from hoglet.access.tenant_tokens.codec import grant_problem
+from hoglet.endpoints.container import EndpointServices
 from hoglet.endpoints.run.request import known_variables
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
-from hoglet.endpoints.services import EndpointServices
 from hoglet.endpoints.tenant_tokens.schemas import TenantTokenBody
 from hoglet.kit.clock import new_id
 from hoglet.kit.errors import Forbidden, Invalid, NotFound

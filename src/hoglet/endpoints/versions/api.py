@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.container import services_of
 from hoglet.endpoints.run.request import version_of
 from hoglet.endpoints.schemas import AliasBody, read
-from hoglet.endpoints.services import services_of
 from hoglet.endpoints.tables import EndpointAliasRow
 from hoglet.endpoints.versions.diff import difference
 from hoglet.kit.clock import iso_z

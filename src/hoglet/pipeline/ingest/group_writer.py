@@ -17,11 +17,11 @@ import structlog
 from hoglet.access.auth import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.kit import tracing
-from hoglet.pipeline.health import IngestMetrics
 from hoglet.pipeline.ingest.commit import GroupCommitter
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.ipc import BatchResult, LookupRequest, ReadRequest
 from hoglet.pipeline.ingest.loaded_state import LoadedState
+from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sources import SpooledGroup
 from hoglet.pipeline.ingest.split_group import GroupPieces

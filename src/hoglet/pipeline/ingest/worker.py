@@ -28,7 +28,7 @@ from hoglet.access.auth import AccessService
 from hoglet.kit import tracing
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import HogletError
-from hoglet.pipeline.health import IngestMetrics, PipelineHealth
+from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.group_processor import FunctionSource
 from hoglet.pipeline.ingest.group_writer import (
     GROUP_LOST,
@@ -38,6 +38,7 @@ from hoglet.pipeline.ingest.group_writer import (
     NotItsTurn,
 )
 from hoglet.pipeline.ingest.ipc import ProjectFacts, ReadRequest
+from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup, is_large
 from hoglet.pipeline.ingest.split_group import FunctionsUnusable
 from hoglet.pipeline.storage_failures import is_storage_failure

@@ -14,9 +14,9 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.events.persons.api import service_of
 from hoglet.kit.errors import Invalid, NotFound
+from hoglet.queries.container import services_of
 from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
 from hoglet.queries.search.events import EventSearch, EventsPage, read_filters
-from hoglet.queries.services import services_of
 from hoglet.web.csv import csv_response, wants_csv
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import absolute_url

@@ -14,9 +14,9 @@ from hoglet.events.persons.api import service_of
 from hoglet.events.persons.schemas import PersonAnswer
 from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid
+from hoglet.queries.container import services_of
 from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
 from hoglet.queries.search.persons import PersonSearch, read_filters
-from hoglet.queries.services import services_of
 from hoglet.web.csv import wants_csv
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import page_links, parse_page

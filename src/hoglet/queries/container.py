@@ -6,8 +6,8 @@ import msgspec
 from starlette.requests import Request
 
 from hoglet.definitions.conversion import ConversionShares
+from hoglet.endpoints.container import EndpointServices
 from hoglet.endpoints.run.fast_path import FastPath
-from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
 from hoglet.queries.editors import EditorQueries
 from hoglet.queries.response import after_rows

@@ -16,7 +16,7 @@ from hoglet.cohorts.members import CohortMembers
 from hoglet.cohorts.persons import CohortPersons
 from hoglet.cohorts.service import CohortService
 from hoglet.cohorts.static.service import StaticCohorts
-from hoglet.endpoints.services import EndpointServices
+from hoglet.endpoints.container import EndpointServices
 from hoglet.queue.port import Job, Queue
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 
