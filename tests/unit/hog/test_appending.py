@@ -81,3 +81,28 @@ def test_an_array_that_grows_is_charged() -> None:
 
     assert error is not None
     assert error.kind == "memory"
+
+
+PUSH = "fun push(o, x) { o[length(o) + 1] := x } let o := [] "
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "let a := ['x', 'y'] let m := {} for (let k in a) { m[k] := k } return m",
+        "let m := {'a': 'b', 'c': 'd'} for (let k, v in m) { push(o, k || v) } return o",
+        "let m := {'a': 1, 2: 'd'} for (let k, v in m) { push(o, [k, v]) } return o",
+        "let a := ['x'] for (let k in a) { a[2] := k } return a",
+        "let a := ['x', 'y'] let b := a b[1] := 5 for (let k in a) { push(o, k) } return o",
+        "let a := ['x', 1, null] for (let i, k in a) { push(o, [i, k]) } return [o, a[1]]",
+        "let m := {'a': 'b'} let n := m n.c := 1 for (let v in m) { push(o, v) } return o",
+        "let m := {'a': 'b', 'a': 1} for (let k, v in m) { return [k, typeof(v)] }",
+        "for (let k, v in {'a': 'b', 'c': 'd'}) { return [k in ['a'], v] }",
+        "let m := {'a': 'b'} return [m['a'], m[1], m.b, m[null], 'a' in m, length(keys(m))]",
+    ],
+)
+def test_literals_are_iterated_over_as_their_copies_are(source: str) -> None:
+    fast, traced = run_program(PUSH + source), run_program(PUSH + source, trace=True)
+
+    assert traced.error is None
+    assert fast.result == traced.result

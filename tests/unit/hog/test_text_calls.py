@@ -46,6 +46,21 @@ CALLS = [
     "substring(VALUE, 300, 200)",
     "substring(VALUE, 1.5, 2)",
     "substring(VALUE, 1, null)",
+    "substring(VALUE, 1, 40)",
+    "replaceAll(VALUE, 'a', '')",
+    "replaceAll(VALUE, ' ', '_')",
+    "replaceAll(VALUE, 'a', 'much longer')",
+    "replaceAll(VALUE, '', '-')",
+    "replaceAll(VALUE, '🙂', '-')",
+    "replaceAll(VALUE, 'a', 1)",
+    "replaceOne(VALUE, 'a', '')",
+    "replaceOne(VALUE, '=', '==')",
+    "position(VALUE, '=')",
+    "length(VALUE)",
+    "typeof(VALUE)",
+    "has(VALUE, 'a')",
+    "keys(VALUE)",
+    "round(VALUE)",
 ]
 
 
@@ -126,3 +141,27 @@ def test_loops_over_new_arrays(source: str, printed: list[str]) -> None:
 )
 def test_caught_errors(source: str, printed: list[str]) -> None:
     assert run_program(source).lines == printed
+
+
+OPERATORS = [
+    "typeof(VALUE) = 'array'", "typeof(VALUE) != 'array'", "typeof(VALUE) = 'object'",
+    "typeof(VALUE) != 'object'", "typeof(VALUE) = 'null'", "'boolean' = typeof(VALUE)",
+    "typeof(VALUE) != 'null'", "typeof(VALUE) = 'date'", "typeof(VALUE) = 'tuple'",
+    "VALUE ilike '%a%'", "VALUE not ilike '%A%'", "VALUE ilike 'İ'", "VALUE ilike '%a%b%'",
+    "VALUE ilike ''", "VALUE in keys(o)", "VALUE not in keys(o)", "length(keys(VALUE))",
+    "o[VALUE]", "has(['a', 'Ada', 1], VALUE)", "VALUE ?? 'none'", "f'{VALUE}!'", "VALUE + 1",
+    "VALUE * 2", "1 - VALUE", "VALUE % 7", "not VALUE", "VALUE ? 1 : 2", "VALUE ?? 1 > 0.5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", OPERATORS)
+@pytest.mark.parametrize("is_own", [True, False])
+def test_an_operator_gives_what_a_traced_program_gives(expression: str, is_own: bool) -> None:
+    given = "[given][1]" if is_own else "given"
+    source = f"let o := {{'a': 1, 'Ada': 2}}; o[1.5] := 3; let v := {given}; return "
+    source += expression.replace("VALUE", "v")
+    for value in [*VALUES, 2**60, 10.0, "true"]:
+        fast = run_program(source, globals={"given": value})
+        traced = run_program(source, globals={"given": value}, trace=True)
+        texts = [done.error and done.error.text for done in (fast, traced)]
+        assert (repr(fast.result), texts[0]) == (repr(traced.result), texts[1]), value

@@ -205,7 +205,7 @@ def _namespace() -> dict[str, Any]:
         "FN": FunctionType,
         "type": type, "LEN": len, "STR": str, "JOIN": "".join, "THROW": HogThrow,
         "ANY": Exception, "imp": import_value,
-        "RANGE": range, **METHODS,
+        "RANGE": range, "ITEMS": dict.items, **METHODS,
         "check": check, "read": read, "NO_FIELDS": {},
         "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "items": items_of,

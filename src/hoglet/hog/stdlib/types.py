@@ -190,7 +190,7 @@ def floor(value: Any, _digits: Any = None) -> Any:
 
 
 def round_number(value: Any, _digits: Any = None) -> Any:
-    number = to_number(value)
+    number = value if type(value) is float else to_number(value)
     if type(number) is int or not math.isfinite(number) or abs(number) >= LARGEST_INTEGER:
         return number
     low = math.floor(number)

@@ -17,7 +17,7 @@ _HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify", "toS
 
 _TAKES_RAW: Final = {
     "typeof", "keys", "has", "length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper",
-    "trim", "toString", "round",
+    "trim", "toString", "round", "replaceAll", "replaceOne", "substring", "position", "startsWith",
 }  # fmt: skip
 """Library functions whose first argument may be host data that was not imported."""
 
@@ -38,7 +38,7 @@ class CallPrinter(InlinePrinter):
         if node.name in self.program.functions:
             text = f"host({node.name!a}, [{self.listed(node.arguments)}])"
             return Operand(self.noted(node, node.name, text), "A")
-        inlined = self.inlined(node)
+        inlined = self.inlined(node) or self._count_of_keys(node)
         if inlined is not None:
             return inlined
         entry = STL.get(node.name)
@@ -58,6 +58,15 @@ class CallPrinter(InlinePrinter):
         if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
             text = f"imp({text})"
         return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
+
+    def _count_of_keys(self, node: bound.CallGlobal) -> Operand | None:
+        """``length(keys(x))``, without the array."""
+        counted = self.argument_of("keys", self.argument_of("length", node))
+        if counted is None:
+            return None
+        operand = self.value(counted)
+        first, again = self.temporaries.twice(operand)
+        return Operand(f"(LEN({again}) if type({first}) is D else LEN(L_keys({again})))", "C")
 
     def _changes_within(self, node: bound.CallGlobal) -> bool:
         """Whether a later argument may change the object of an earlier one.
@@ -107,8 +116,20 @@ class CallPrinter(InlinePrinter):
             return f"LEN({operand.text})"
         first, again = self.temporaries.twice(operand)
         if operand.kind == "A":
-            return f"(LEN({again}) if type({first}) is L else L_length({again}))"
+            is_text = f"type({again}) is S and {again}.isascii()"
+            return f"(LEN({again}) if type({first}) is L or {is_text} else L_length({again}))"
         return None
+
+    def _call_has(self, operands: list[Operand]) -> str | None:
+        holder, item = operands
+        if holder.raw or holder.kind not in "AL" or not (holder.atom and item.atom):
+            return None
+        test = " and ".join(
+            [f"type({holder.text}) is L"] * (holder.kind == "A")
+            + [f"type({item.text}) is S"] * (item.kind != "S")
+        )
+        inside = f"{item.text} in {holder.text}"
+        return f"({inside} if {test} else L_has({holder.text}, {item.text}))" if test else inside
 
     def _call_is_null(self, operands: list[Operand]) -> str | None:
         return f"({operands[0].text} is None)" if not operands[0].constant else None
@@ -201,6 +222,7 @@ class CallPrinter(InlinePrinter):
 
     _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {
         "length": _call_length,
+        "has": _call_has,
         "isNull": _call_is_null,
         "isNotNull": _call_is_not_null,
         "concat": _call_concat,

@@ -165,6 +165,13 @@ class Evaluation(Emitter):
         """Whether both operands may be non-atoms, because no guard will repeat their text."""
         return first.kind in "CZF" and second.kind in "CZF"
 
+    def argument_of(self, name: str, node: Any) -> Any:
+        """The only argument of a call of this library function, None for other expressions."""
+        if not isinstance(node, bound.CallGlobal) or node.name != name or self.program.trace:
+            return None
+        is_library = len(node.arguments) == 1 and name not in self.program.host_names
+        return node.arguments[0] if is_library else None
+
     # --- host data
 
     def is_raw(self, node: Any) -> bool:
@@ -303,6 +310,10 @@ class Evaluation(Emitter):
             if target.kind == "D":
                 return f"{target.text}.get({key.text})"
             return f"({again}.get({key.text}) if type({first}) is D else prop({again}, {key.text}))"
+        if target.kind == "D" and key.kind == "A" and target.atom:
+            first, again = self.temporaries.twice(key)
+            slow = f"prop({target.text}, {again})"
+            return f"({target.text}.get({again}) if type({first}) is S else {slow})"
         if key.constant and key.kind == "Z" and key.value > 0:
             test = f"type({first}) is L and LEN({again}) >= {key.value}"
             return f"({again}[{key.value - 1}] if {test} else prop({again}, {key.text}))"

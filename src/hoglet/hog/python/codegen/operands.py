@@ -266,6 +266,10 @@ def _helper_text(
         if "%" not in bare and "_" not in bare:
             word = _LIKE[operator]
             return _membership(word, literal(bare).text, left, new, helper)
+    if operator in _IGNORING_CASE and right.constant and right.kind == "S":
+        bare = right.value.strip("%")
+        if "%" not in bare and "_" not in bare and bare.isascii():
+            return _membership_in_lower(operator, literal(bare.lower()).text, left, new, right)
     is_literal = operator in _REGEX and right.constant and right.kind == "S"
     if is_literal and _NO_SYNTAX.match(right.value):
         return _membership(_REGEX[operator], right.text, left, new, helper)
@@ -281,6 +285,19 @@ def _membership(word: str, needle: str, text: Operand, new: Temporaries, otherwi
     """A search in a string; other types are passed to the function ``otherwise``."""
     first, again = new.twice(text)
     return f"({needle} {word} {again} if type({first}) is S else {otherwise}({again}, {needle}))"
+
+
+_IGNORING_CASE: Final = {"ilike": "in", "not ilike": "not in"}
+
+
+def _membership_in_lower(
+    operator: str, needle: str, text: Operand, new: Temporaries, pattern: Operand
+) -> str:
+    """A search in a short ASCII string, ignoring case."""
+    first, again = new.twice(text)
+    test = f"type({first}) is S and LEN({again}) <= 256 and {again}.isascii()"
+    inside = f"{needle} {_IGNORING_CASE[operator]} LOWER({again})"
+    return f"({inside} if {test} else {_HELPERS[operator]}({again}, {pattern.text}))"
 
 
 def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> Operand:

@@ -23,6 +23,13 @@ from hoglet.hog.python.codegen.purity import EFFECTS
 _EQUAL: Final = frozenset({"==", "!="})
 _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _RAW_MEMBERSHIP: Final = {"in": "R_in", "not in": "R_not_in"}
+_SLOW_IN: Final = {"in": "contains", "not in": "not_contains"}
+_EXACT_TYPES: Final = {
+    "array": "type({0}) {1} L",
+    "boolean": "type({0}) {1} B",
+    "null": "{0} {1} None",
+}
+"""Names of types that one Python type stands for."""
 _LONGEST_CHAIN: Final = 8
 
 
@@ -41,26 +48,29 @@ class OperatorPrinter(Evaluation):
         return self.bind(left), right
 
     def _type_test(self, node: bound.Compare) -> Operand | None:
-        """``typeof(x) = 'string'``: strings, the usual value, are recognized without a call."""
+        """``typeof(x) = 'string'``: the usual types are recognized without a call."""
         call, name = node.left, node.right
         if isinstance(call, bound.Constant):
             call, name = name, call
-        if node.operator not in _EQUAL or not isinstance(name, bound.Constant):
+        subject = self.argument_of("typeof", call)
+        if subject is None or node.operator not in _EQUAL:
             return None
-        if not isinstance(name.value, str):
+        if not isinstance(name, bound.Constant) or not isinstance(name.value, str):
             return None
-        if not isinstance(call, bound.CallGlobal) or call.name != "typeof":
-            return None
-        if "typeof" in self.program.host_names or len(call.arguments) != 1 or self.program.trace:
-            return None
-        operand = self.raw(call.arguments[0])
+        operand = self.raw(subject)
+        exact = _EXACT_TYPES.get(name.value)
+        word = "is" if node.operator == "==" else "is not"
+        if exact is not None:
+            return Operand(f"({exact.format(operand.text, word)})", "B")
         first, again = self.temporaries.twice(operand)
         function = "R_typeof" if operand.raw else "L_typeof"
+        slow = f"{function}({again}) {node.operator} {literal(name.value).text}"
+        if name.value == "object":
+            other = "and" if word == "is" else "or"
+            return Operand(f"(type({first}) {word} D {other} {slow})", "B")
         is_text = (name.value == "string") == (node.operator == "==")
         text = f"type({first}) is S or" if is_text else f"type({first}) is not S and"
-        return Operand(
-            f"({text} {function}({again}) {node.operator} {literal(name.value).text})", "B"
-        )
+        return Operand(f"({text} {slow})", "B")
 
     def _compare(self, node: bound.Compare) -> Operand:
         tested = self._type_test(node)
@@ -73,6 +83,9 @@ class OperatorPrinter(Evaluation):
         texts = _listed_texts(node)
         if texts:
             return one_of(node.operator, self.raw(node.left), texts, self.temporaries)
+        membership = self._key_membership(node)
+        if membership is not None:
+            return membership
         if node.operator in _RAW_MEMBERSHIP and self.is_raw(node.right):
             left, right = self.value(node.left), self.raw(node.right)
             return Operand(f"{_RAW_MEMBERSHIP[node.operator]}({left.text}, {right.text})", "B")
@@ -81,6 +94,19 @@ class OperatorPrinter(Evaluation):
         else:
             left, right = self.both(node.left, node.right)
         return comparison(node.operator, left, right, self.temporaries)
+
+    def _key_membership(self, node: bound.Compare) -> Operand | None:
+        """``key in keys(x)`` for an object that the program made."""
+        holder = self.argument_of("keys", node.right)
+        if node.operator not in _SLOW_IN or not isinstance(holder, bound.ReadVariable):
+            return None
+        if self.facts.kind(holder) != "D":
+            return None
+        key, target = self.value(node.left), self.value(holder)
+        first, again = self.temporaries.twice(key)
+        inside, helper = f"{again} {node.operator} {target.text}", _SLOW_IN[node.operator]
+        slow = f"{helper}({again}, L_keys({target.text}))"
+        return Operand(f"({inside} if type({first}) is S else {slow})", "B")
 
     def _raw_comparison(self, node: bound.Compare) -> Operand | None:
         """A comparison of a raw value with a literal; the value need not be imported."""

@@ -258,6 +258,8 @@ class StatementPrinter(GrowthPrinter):
             snapshot = "each_pair"
         if is_raw:
             snapshot = f"R_{snapshot}({operand.text})"
+        elif self.facts.is_literal(node.collection, pairs=node.key is not None):
+            snapshot = operand.text if node.key is None else f"ITEMS({operand.text})"
         elif node.key is None and self._is_fresh(node.collection):
             snapshot = operand.text if operand.kind == "L" else f"({operand.text} or ())"
         else:

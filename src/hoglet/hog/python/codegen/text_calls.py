@@ -6,6 +6,7 @@ returns the same for short strings: ``tests/unit/hog/test_text_calls.py`` compar
 Source: docs/spec/hog-language.md#9-standard-library.
 """
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from hoglet.hog.python.codegen.operands import Operand, Temporaries
@@ -14,13 +15,20 @@ from hoglet.hog.python.codegen.operands import Operand, Temporaries
 class _Form(NamedTuple):
     """How a function is printed: in ``text``, ``{0}`` is the string; literals follow.
 
-    ``position`` is the string's index among the arguments. If the result ``is_new``, long strings
-    are passed to the function, which charges the memory.
+    Attributes:
+        text: the expression.
+        literals: what the literals must be: ``t`` text, ``r`` a short text that may be empty,
+            ``n`` a positive number.
+        position: the string's index among the arguments.
+        is_new: long strings are passed to the function, which charges the memory.
+        is_ascii: so are strings that are not ASCII.
     """
 
     text: str
+    literals: str = ""
     position: int = 0
     is_new: bool = False
+    is_ascii: bool = False
 
 
 _FORMS: Final[dict[tuple[str, int], _Form]] = {
@@ -30,9 +38,14 @@ _FORMS: Final[dict[tuple[str, int], _Form]] = {
     ("toString", 1): _Form("{0}"),
     ("empty", 1): _Form("not {0}"),
     ("notEmpty", 1): _Form("{0} != ''"),
-    ("startsWith", 2): _Form("STARTS({0}, {1})"),
-    ("splitByString", 2): _Form("SPLIT({0}, {1})", position=1, is_new=True),
-    ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", position=1, is_new=True),
+    ("startsWith", 2): _Form("STARTS({0}, {1})", "t"),
+    ("splitByString", 2): _Form("SPLIT({0}, {1})", "t", position=1, is_new=True),
+    ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", "tn", position=1, is_new=True),
+    ("replaceAll", 3): _Form("REPLACE({0}, {1}, {2})", "tr", is_new=True, is_ascii=True),
+    ("replaceOne", 3): _Form("REPLACE({0}, {1}, {2}, 1)", "tr", is_new=True, is_ascii=True),
+    ("position", 2): _Form("FIND({0}, {1}) + 1", "t", is_ascii=True),
+    ("substring", 2): _Form("{0}[{1} - 1:]", "n", is_new=True, is_ascii=True),
+    ("substring", 3): _Form("{0}[{1} - 1:{1} - 1 + {2}]", "nn", is_new=True, is_ascii=True),
 }
 SAME_FOR_RAW: Final = frozenset({"empty", "notEmpty", "length", "isNull", "isNotNull"})
 """Functions that return the same for host data that was not imported."""
@@ -43,6 +56,8 @@ METHODS: Final = {
     "STRIP": str.strip,
     "STARTS": str.startswith,
     "SPLIT": str.split,
+    "REPLACE": str.replace,
+    "FIND": str.find,
 }
 """The methods by their names in generated code."""
 
@@ -53,14 +68,15 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
     if form is None or operands[form.position].constant:
         return None
     literals = [operand for index, operand in enumerate(operands) if index != form.position]
-    texts, limits = literals[:1], literals[1:]
-    if not (all(map(_is_plain_text, texts)) and all(map(_is_small_limit, limits))):
+    if not all(_TESTS[test](item) for test, item in zip(form.literals, literals, strict=True)):
         return None
     subject = operands[form.position]
     first, again = new.twice(subject)
     test = f"type({first}) is S"
     if form.is_new:
         test += f" and LEN({again}) <= 256"
+    if form.is_ascii:
+        test += f" and {again}.isascii()"
     text = form.text.format(again, *(item.text for item in literals))
     if subject.raw and name == "toString":
         return f"({text} if {test} else R_toString({again}))"
@@ -76,3 +92,15 @@ def _is_plain_text(operand: Operand) -> bool:
 
 def _is_small_limit(operand: Operand) -> bool:
     return type(operand.value) is int and 0 < operand.value < 2**31
+
+
+def _is_replacement(operand: Operand) -> bool:
+    """Whether a text is so short that a replaced text of 256 characters stays below a kilobyte."""
+    return operand.value == "" or (_is_plain_text(operand) and len(operand.value) <= 4)
+
+
+_TESTS: Final[dict[str, Callable[[Operand], bool]]] = {
+    "t": _is_plain_text,
+    "r": _is_replacement,
+    "n": _is_small_limit,
+}

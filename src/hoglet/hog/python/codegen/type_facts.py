@@ -26,7 +26,7 @@ kinds and joins those of all assignments and calls until nothing changes.
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.visitor import everything, own_nodes
+from hoglet.hog.python.codegen.visitor import everything, own_nodes, parts
 from hoglet.hog.stdlib.table import STL
 
 SMALL_STEP: Final = 65_536
@@ -87,6 +87,10 @@ def _is_text(node: Any) -> bool:
     return isinstance(node, bound.Constant) and isinstance(node.value, str)
 
 
+def _has_text_keys(node: Any) -> bool:
+    return isinstance(node, bound.MakeObject) and all(_is_text(key) for key, _ in node.items)
+
+
 class TypeFacts:
     """The facts about a program.
 
@@ -96,6 +100,7 @@ class TypeFacts:
         direct: functions that are only ever called by their name: variable to function.
         loops: variables declared inside a loop of their own function.
         recursive: variables that functions inside their own value use.
+        literals: variables whose value is always this array or object of literals.
     """
 
     def __init__(
@@ -113,6 +118,7 @@ class TypeFacts:
         self._final: dict[int, str | None] | None = None
         self._find_direct()
         self._find_loops()
+        self.literals = self._find_literals()
         self._settle()
 
     # --- functions that are called by name only
@@ -163,6 +169,38 @@ class TypeFacts:
         for node in everything(loop, into_functions=False):
             self.loops.update(declared_by(node))
 
+    # --- arrays and objects of literals
+
+    def _find_literals(self) -> dict[bound.Variable, bound.MakeArray | bound.MakeObject]:
+        """``let names := ['a', 'b']`` that the program only iterates over and looks up."""
+        literals = {
+            node.variable: node.value
+            for node in self._nodes
+            if isinstance(node, bound.Declare)
+            and not node.variable.assigned
+            and not node.recursive
+            and isinstance(node.value, bound.MakeArray | bound.MakeObject)
+            and all(isinstance(part, bound.Constant) for part in parts(node.value))
+        }
+        for node in self._nodes:
+            looked_at = self._only_looked_at(node)
+            for part in parts(node):
+                if isinstance(part, bound.ReadVariable) and part is not looked_at:
+                    literals.pop(part.variable, None)
+        return literals
+
+    def _only_looked_at(self, node: Any) -> Any:
+        """The part of a node that is iterated over or looked up in."""
+        if isinstance(node, bound.ForIn):
+            return node.collection
+        if isinstance(node, bound.GetProperty):
+            return node.target
+        if isinstance(node, bound.Compare) and node.operator in {"in", "not in"}:
+            return node.right
+        if isinstance(node, bound.CallGlobal) and node.name in {"has", "length", "keys"}:
+            return next(iter(node.arguments), None) if node.name not in self.host_names else None
+        return None
+
     # --- the fixed point
 
     def _settle(self) -> None:
@@ -200,7 +238,8 @@ class TypeFacts:
         elif isinstance(node, bound.ForIn):
             self._meet(node.value, self._item_kind(node.collection))
             if node.key is not None:
-                self._meet(node.key, "A")
+                literal = self._literal(node.collection)
+                self._meet(node.key, "S" if _has_text_keys(literal) else "A")
         elif isinstance(node, bound.Try):
             for variable in declared_by(node):
                 self._meet(variable, "A" if variable is node.error_type else "E")
@@ -211,9 +250,25 @@ class TypeFacts:
         """The kind of the items of a collection."""
         if isinstance(node, bound.CallGlobal) and node.name == "splitByString":
             return "A" if node.name in self.host_names else "S"
-        if isinstance(node, bound.MakeArray) and all(map(_is_text, node.items)):
+        literal = self._literal(node)
+        if isinstance(literal, bound.MakeArray) and all(map(_is_text, literal.items)):
+            return "S"
+        if isinstance(literal, bound.MakeObject) and all(
+            _is_text(item) for _, item in literal.items
+        ):
             return "S"
         return "A"
+
+    def is_literal(self, node: Any, *, pairs: bool) -> bool:
+        """Whether a variable is an array, or an object of ``pairs``, that never changes."""
+        literal = self._literal(node)
+        if literal is node:
+            return False
+        return _has_text_keys(literal) if pairs else isinstance(literal, bound.MakeArray)
+
+    def _literal(self, node: Any) -> Any:
+        """The array or object of literals that an expression returns; else the expression."""
+        return self.literals.get(node.variable) if isinstance(node, bound.ReadVariable) else node
 
     def _learn_call(self, node: bound.CallValue) -> None:
         function = self.callee(node)
