@@ -11,6 +11,7 @@ from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapp
 from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import FixedClock
+from hoglet.kit.errors import Unavailable
 from hoglet.pipeline.ingest.matching import invocation_id
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
@@ -185,6 +186,27 @@ async def test_a_filter_that_raises_becomes_a_letter(line: Line):
 
     assert [letter.error_class for letter in line.dead_letters.recorded] == ["filter"]
     assert (await line.counts(FUNCTION))["filtering_failed"] == 1
+
+
+async def test_a_group_that_cannot_start_is_released_and_starts_again(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    """The clock stands still, so its lease never expires."""
+    access = line.batches._access
+    load, failures = access.project, [Unavailable("away")]
+
+    async def fail_once(project_id: int):
+        if failures:
+            raise failures.pop()
+        return await load(project_id)
+
+    monkeypatch.setattr(access, "project", fail_once)
+    await line.capture(_event("buy", price=5))
+    await line.work()
+    assert not failures
+    await line.work()
+
+    assert await line.select("SELECT event FROM events WHERE project_id = {p}") == [("buy",)]
 
 
 @pytest.mark.parametrize("mappings", [False, True])

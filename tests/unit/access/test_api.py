@@ -76,6 +76,18 @@ async def test_me_shows_user_team_and_organizations(
     assert me["date_joined"] == "2026-01-05T12:00:00.000000Z"
 
 
+async def test_me_without_a_project_in_reach_shows_the_first_organization(
+    client: httpx.AsyncClient, world: World
+) -> None:
+    key = await world.add_key(["*"], teams=[999])
+
+    response = await client.get("/api/users/@me/", headers={"Authorization": f"Bearer {key}"})
+
+    me = response.json()
+    assert (response.status_code, me["team"]) == (200, None)
+    assert me["organization"]["id"] == me["organizations"][0]["id"]
+
+
 async def test_the_current_key_is_shown_without_its_value(
     client: httpx.AsyncClient, world: World
 ) -> None:
