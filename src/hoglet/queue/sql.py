@@ -310,7 +310,10 @@ class SqlQueue:
             statement, values["new_group"] = self._statements.take_as_group, group
         rows: list[Row[Any]] = []
         for part in _parts(ids):
-            rows.extend((await connection.execute(statement, {**values, "ids": part})).all())
+            taken = await connection.execute(statement, {**values, "ids": part})
+            if group is not None:
+                taken = await connection.execute(self._statements.taken, {"ids": part})
+            rows.extend(taken.all())
         return sorted(map(_job_of, rows), key=lambda job: (job.priority, job.run_at, job.id))
 
 

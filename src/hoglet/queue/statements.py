@@ -37,6 +37,7 @@ _NOW = bindparam("now", type_=UtcDateTime())
 _MOST = bindparam("most", type_=Integer())
 _LANES = bindparam("lanes", expanding=True, type_=String())
 _KEY = bindparam("ordering_key", type_=String())
+_IDS = bindparam("ids", expanding=True)
 
 JOBS = cast("Table", JobRow.__table__)
 # Neither SQLite nor PostgreSQL reads the payload to get its length.
@@ -175,17 +176,21 @@ class Statements:
         }
         self.due_of_key = [_limited(item, is_sqlite=is_sqlite) for item in of_key]
 
-    take = (
+    _lease = (
         update(JOBS)
-        .where(JOBS.c.id.in_(bindparam("ids", expanding=True)))
+        .where(JOBS.c.id.in_(_IDS))
         .values(
             lease=bindparam("new_lease"),
             leased_until=bindparam("until"),
             lease_owner=_OWNER,
             attempts=JOBS.c.attempts + 1,
         )
-        .returning(*JOB_COLUMNS)
     )
+    take = _lease.returning(*JOB_COLUMNS)
+    # Groups have megabytes of payload, which SQLite would copy for RETURNING: they are read
+    # afterwards. `error` only reserves room in jobs that did not fail, see `hoglet.queue.sql`.
+    take_as_group = _lease.values(group_id=bindparam("new_group"), error=None)
+    taken = cast("Select[Any]", select(*JOB_COLUMNS).where(JOBS.c.id.in_(_IDS)))
     unfinished = (
         select(JOBS.c.id).where(JOBS.c.queue == _QUEUE, JOBS.c.buried_at.is_(None)).limit(1)
     )
@@ -194,8 +199,6 @@ class Statements:
         .where(JOBS.c.group_id == bindparam("group"))
         .order_by(JOBS.c.run_at, JOBS.c.id)
     )
-    # `error` only reserves room in jobs that did not fail, see `hoglet.queue.sql`.
-    take_as_group = take.values(group_id=bindparam("new_group"), error=None)
 
 
 def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:
