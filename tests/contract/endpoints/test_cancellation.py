@@ -152,6 +152,24 @@ async def test_an_id_can_be_used_again_at_once(endpoints: EndpointWorld) -> None
     assert count.rows[0][0] == 1
 
 
+async def test_a_job_that_fails_after_its_run_was_cancelled_changes_nothing(
+    endpoints: EndpointWorld,
+) -> None:
+    await endpoints.create("SELECT 1", name="a")
+    await endpoints.run("a", refresh="force_async", client_query_id="q")
+    queue = SqlQueue(endpoints.world.database, endpoints.world.clock, owner="another")
+    (job,) = await queue.lease(RUNS, limit=1, duration=timedelta(minutes=1))
+    run = msgspec.json.decode(job.payload, type=RunJob)
+    assert (await cancel(endpoints, "a", "q")).status_code == 204
+    await endpoints.services.background.give_up(run)
+    ended = await endpoints.get("/a/run", client_query_id="q")
+    assert (ended.status_code, ended.json()["code"]) == (400, "query_cancelled")
+
+    await endpoints.run("a", refresh="force_async", client_query_id="q")
+    await endpoints.services.background.give_up(run)
+    assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 202
+
+
 async def test_a_finished_run_and_a_strangers_are_not_found(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT 1", name="a")
     await endpoints.run("a", refresh="force_async", client_query_id="done")
