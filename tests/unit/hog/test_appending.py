@@ -56,6 +56,13 @@ COPIED = [
         [[1, 2], [1]],
     ),
     ("let a := 'text' a := arrayPushBack(a, 2) return a", [2]),
+    (
+        (
+            "let out := [] for (let a := [1]; length(a) < 3; a := arrayPushBack(a, 1)) "
+            "{ out := arrayPushBack(out, a) } return out"
+        ),
+        [[1], [1, 1]],
+    ),
 ]
 
 

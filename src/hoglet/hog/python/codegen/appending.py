@@ -79,13 +79,15 @@ def _walk(
     """Collect the uses in a node; ``loop`` is the innermost loop around it."""
     count[0] += 1
     read = _reads(node, host_names)
+    inside = node if isinstance(node, _LOOPS) else loop
+    before = node.initializer if isinstance(node, bound.For) else None
     for part in parts(node):
         if isinstance(part, bound.BoundFunction):
             continue
         if isinstance(part, bound.ReadVariable) and id(part) not in read:
             use = uses.setdefault(part.variable, _Uses())
             use.handed_on.append((count[0], loop))
-        _walk(part, node if isinstance(node, _LOOPS) else loop, uses, count, host_names)
+        _walk(part, loop if part is before else inside, uses, count, host_names)
     count[0] += 1
     if isinstance(node, bound.Declare):
         use = uses.setdefault(node.variable, _Uses())
