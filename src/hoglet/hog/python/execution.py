@@ -10,6 +10,7 @@ docs/spec/hog-language.md#12-bytecode.
 
 import sys
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from types import GeneratorType, TracebackType
 from typing import Any
 
@@ -30,7 +31,7 @@ from hoglet.hog.python.steps import (
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
-from hoglet.hog.runtime.cpu_clock import CpuClock
+from hoglet.hog.runtime.cpu_clock import SHORT_S, CpuClock
 from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
 from hoglet.hog.runtime.host_data import exported
 from hoglet.hog.runtime.numbers import number_text
@@ -189,15 +190,16 @@ class Execution(RunServices):
                 return self._suspended(next(value))
             if type(value) is HostCallRequest:
                 return value
-            return Finished(exported(value, shared=self.shares_data))
+            return Finished(exported(value, self.shares_data))
         except StopIteration as stop:
-            return Finished(exported(stop.value, shared=self.shares_data))
+            return Finished(exported(stop.value, self.shares_data))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
             return self._failed(error)
         except Exception as error:  # noqa: BLE001 (a bug in hoglet must not crash the host)
             return self._failed(EngineError(f"Internal error: {error!r}"), error.__traceback__)
         finally:
-            self._used_s += CpuClock.since(self._mark)
+            wall = perf_counter() - self._mark[0]
+            self._used_s += wall if wall < SHORT_S else CpuClock.since(self._mark)
             thread.run = before
 
     def _suspended(self, request: tuple[str, list[Any]]) -> Step:

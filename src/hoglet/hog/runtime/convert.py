@@ -14,7 +14,7 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, to_float
-from hoglet.hog.runtime.plain_data import DEEPEST
+from hoglet.hog.runtime.plain_data import DEEPEST, has_text_keys
 from hoglet.hog.runtime.values import (
     CONTAINERS,
     HogDate,
@@ -96,15 +96,6 @@ def _stored(key: Any) -> Any:
     if key is None or is_number(key) or display_key(key) is not key:
         return key
     return stored_key(key) if type(key) is bool else str(key)
-
-
-def has_text_keys(value: dict[Any, Any]) -> bool:
-    """Whether all keys are strings; joining them is the fastest test."""
-    try:
-        "".join(value)
-    except TypeError:
-        return False
-    return True
 
 
 def is_tagged(value: dict[Any, Any]) -> bool:

@@ -9,7 +9,7 @@ import math
 from time import perf_counter, thread_time
 from typing import Final
 
-_SHORT_S: Final = 0.001
+SHORT_S: Final = 0.001
 
 type Mark = tuple[float, float]
 """An instant: wall clock and CPU time of the thread, in seconds."""
@@ -34,7 +34,7 @@ class CpuClock:
         """The current time; its CPU time lags by at most a millisecond, and never leads."""
         wall = perf_counter()
         past = wall - self._wall
-        if past > _SHORT_S:
+        if past > SHORT_S:
             self._wall, self._cpu = wall, thread_time()
             return wall, self._cpu
         return wall, self._cpu + past
@@ -43,4 +43,4 @@ class CpuClock:
     def since(mark: Mark) -> float:
         """Seconds of CPU time since a mark of this thread."""
         wall = perf_counter() - mark[0]
-        return wall if wall < _SHORT_S else min(max(thread_time() - mark[1], 0.0), wall)
+        return wall if wall < SHORT_S else min(max(thread_time() - mark[1], 0.0), wall)

@@ -12,13 +12,14 @@ import orjson
 
 from hoglet.hog.runtime.budget import charged, current
 from hoglet.hog.runtime.compare import contains, member
-from hoglet.hog.runtime.convert import export_value, has_text_keys, import_value, is_tagged
+from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
 from hoglet.hog.runtime.formatting import as_text, printed
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
     copied,
     has_exponent,
     has_tag,
+    has_text_keys,
     has_whole_float,
     is_plain,
 )
@@ -186,7 +187,7 @@ class HostValue:
         self.value = value
 
 
-def exported(value: Any, *, shared: bool = False) -> Any:
+def exported(value: Any, shared: bool = False) -> Any:  # noqa: FBT001, FBT002 (for speed)
     """The result of a program as plain data: its own values, which nothing else refers to any more.
 
     Parts of the host's data are copied, unless they may be ``shared``.

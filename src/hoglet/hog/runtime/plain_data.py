@@ -81,23 +81,9 @@ def is_plain(value: Any) -> bool:
     Shared parts count each time, so that a small value cannot become gigabytes of JSON.
     """
     kind = type(value)
-    if kind is dict and len(value) <= _FEW:
-        if _is_flat(value):
-            return True
-    elif kind is not dict and kind is not list:
-        return kind in _SCALARS
-    buffer = bytearray(_ROOM)
-    view = memoryview(buffer)  # while it exists, the buffer cannot grow
-    try:
-        _write(value, buffer)
-        text = orjson.dumps(value, None, PLAIN_DATA)
-    except (BufferError, TypeError, ValueError, RecursionError):
-        return False
-    finally:
-        view.release()
-    if len(text) > 2 * DEEPEST and text.count(91) + text.count(123) > DEEPEST:
-        return False  # it may nest too deeply: each level begins with one of the brackets
-    return not has_whole_float(text)
+    if kind is dict:
+        return (len(value) <= _FEW and _is_flat(value)) or _is_plain_json(value)
+    return _is_plain_json(value) if kind is list else kind in _SCALARS
 
 
 def _is_flat(value: dict[Any, Any]) -> bool:
@@ -115,6 +101,31 @@ def _is_flat(value: dict[Any, Any]) -> bool:
         if type(key) is not str:
             return False
     return True
+
+
+def has_text_keys(value: dict[Any, Any]) -> bool:
+    """Whether all keys are strings; joining them is the fastest test."""
+    try:
+        "".join(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_plain_json(value: Any) -> bool:
+    """:func:`is_plain` in C: first bounded, then checked."""
+    buffer = bytearray(_ROOM)
+    view = memoryview(buffer)  # while it exists, the buffer cannot grow
+    try:
+        _write(value, buffer)
+        text = orjson.dumps(value, None, PLAIN_DATA)
+    except (BufferError, TypeError, ValueError, RecursionError):
+        return False
+    finally:
+        view.release()
+    if len(text) > 2 * DEEPEST and text.count(91) + text.count(123) > DEEPEST:
+        return False  # it may nest too deeply: each level begins with one of the brackets
+    return not has_whole_float(text)
 
 
 has_whole_float: Final = finder(r"\.0[\],}]")
