@@ -339,7 +339,7 @@ async def test_tables_equal_the_raw_data_after_random_changes(
     await late_events(endpoints, random)
     for name, query in COMPARED.items():
         await endpoints.create(query, name=name, is_materialized=True, sync_frequency="1hour")
-    for _ in range(12 if seed else 6):  # the first seed is that of CI
+    for _ in range(12 if seed else 4):  # the first seed is that of CI
         operations = random.choices(OPERATIONS, k=random.randint(1, 3))
         for operation in operations:
             await operation(endpoints, random)

@@ -16,6 +16,7 @@ from hoglet.pipeline.ingest.matching import invocation_id
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
 from support.pipeline import Line, at, open_line
+from support.seeds import thinned
 
 NOW = at("2026-05-01T12:00:00+00:00")
 FUNCTION = "0193e8c6-0000-7000-8000-0000000000aa"
@@ -157,6 +158,7 @@ async def test_transformations_change_and_drop_events(line: Line):
     assert (await line.counts(second.id))["dropped"] == 1
 
 
+@pytest.mark.parametrize("tables_url", thinned(["sqlite", "postgres"], 2), indirect=True)
 async def test_an_endless_transformation_delays_a_group_by_seconds(line: Line):
     line.functions.functions = [
         _function(line, type="transformation", hog="while (true) {} return event")
@@ -301,6 +303,7 @@ async def _work_again_and_again(line: Line) -> None:
         line.clock.advance(seconds=300)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.parametrize("tables_url", thinned(["sqlite", "postgres"], 2), indirect=True)
 async def test_events_of_many_years_fit(line: Line):
     months = [
         (1990 + number // 12, number % 12 + 1) for number in range(130)

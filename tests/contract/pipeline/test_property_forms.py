@@ -12,6 +12,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.kit.clock import FixedClock
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
+from support.seeds import thinned
 
 NOW = at("2026-05-01T12:00:00+00:00")
 TYPED = "`mix`.:String"
@@ -118,6 +119,7 @@ async def test_properties_of_persons_too(line: Line):
     assert second == ['["pro"]', '["pro"]']
 
 
+@pytest.mark.parametrize("tables_url", thinned(["sqlite", "postgres"], 2), indirect=True)
 async def test_a_project_that_keeps_changing_forms_waits_only_so_often(line: Line):
     waits = 0
     for number in range(MAX_WAITS + 5):
