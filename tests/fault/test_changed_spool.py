@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import nats
+import psycopg
 import pytest
 from cryptography.fernet import Fernet
 
@@ -26,6 +27,12 @@ pytestmark = pytest.mark.slow
 
 RESTARTS = 4
 BATCHES = 6
+# So short that some statements, waits and transactions of a busy server exceed them.
+TIMEOUTS = {
+    "statement_timeout": 100,
+    "idle_in_transaction_session_timeout": 50,
+    "lock_timeout": 20,
+}
 
 
 @pytest.fixture
@@ -69,6 +76,38 @@ def test_postgres_is_restarted_during_commits(
         finally:
             for server in pair:
                 server.kill()
+
+
+def test_timeouts_that_an_administrator_sets_lose_nothing(
+    tmp_path: Path, shared: dict[str, Any], receiver: Receiver
+) -> None:
+    """They end statements and connections in the middle of any work, until they are reset."""
+    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
+    try:
+        add_destination(pair[0], f"{receiver.url}/{{event.uuid}}")
+        sender = OrderedSender(pair)
+        sender.start()
+        for name, milliseconds in TIMEOUTS.items():
+            accepted = len(sender.accepted)
+            _alter_database(shared["database_url"], f"SET {name} = {milliseconds}")
+            wait_for(lambda known=accepted: len(sender.accepted) > known + 60)
+            _alter_database(shared["database_url"], f"RESET {name}")
+        sender.stop()
+        sender.assert_stored(pair[1], receiver)
+    finally:
+        for server in pair:
+            server.kill()
+
+
+def _alter_database(url: str, change: str) -> None:
+    """Change a setting; connections end, so that new ones have it."""
+    plain = url.replace("+psycopg", "")
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {connection.info.dbname} {change}".encode())
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid != pg_backend_pid()"
+        )
 
 
 def test_entries_of_more_partitions_are_stored(

@@ -1,4 +1,4 @@
-"""Groups of the spool log: the entries in a range of a partition, project by project.
+"""Groups of the spool log: the entries in ranges of partitions, project by project.
 
 A range is stored before it is processed, so it has the same members on every attempt, by any
 server. Each project in the range is processed and committed separately; the last commit advances
