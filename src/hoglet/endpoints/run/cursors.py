@@ -14,7 +14,6 @@ import orjson
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from hoglet.endpoints.run.plan import ReadPlan
-from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.errors import Invalid
 
 START = "*"
@@ -57,15 +56,15 @@ class Cursors:
         except (InvalidToken, UnicodeEncodeError, msgspec.DecodeError):
             raise Invalid("This is not a valid cursor of this server.", attr="cursor") from None
 
-    def check(self, read_plan: ReadPlan, request: RunRequest) -> None:
+    def check(self, read_plan: ReadPlan, text: str) -> None:
         """Check that a cursor belongs to the run.
 
         Raises:
             Invalid: attr ``cursor``; it belongs to another endpoint, version or other values.
         """
-        if request.cursor is None or request.cursor == START:
+        if text == START:
             return
-        cursor = self.open(request.cursor)
+        cursor = self.open(text)
         target = read_plan.target
         belongs = (
             cursor is not None

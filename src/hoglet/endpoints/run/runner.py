@@ -122,7 +122,8 @@ class EndpointRunner:
             known = await self._known_variables(scope.project, target)
             check_run(target, request, scope.principal, known)
             read_plan = plan_read(scope.project, target, request, known, self._clock.now())
-            self.cursors.check(read_plan, request)
+            if request.cursor is not None:
+                self.cursors.check(read_plan, request.cursor)
         except HogletError as error:
             self._note_failure(
                 scope.user_id, target, request, _Failure(error), execution_id=new_id()

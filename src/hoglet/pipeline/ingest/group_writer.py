@@ -259,7 +259,7 @@ class GroupWriter:
                 log.info("a group is processed again", action="conflict", error=str(error))
             run.repeat(asyncio.create_task(self._processor.read(run.request)))
         await run.group.ended()
-        self._metrics.stored(result.stored)
+        self._metrics.events.inc(result.stored)
 
     async def _attempt(self, run: GroupRun, *, checked: bool) -> BatchResult:
         """Process a group, and insert and commit it when it is its turn."""
@@ -324,4 +324,4 @@ class GroupWriter:
             token = f"{request.group}:{name}"
             started = time.perf_counter()
             await self._warehouse.insert_block("events", EVENT_COLUMNS, block, dedup_token=token)
-            self._metrics.inserted(time.perf_counter() - started)
+            self._metrics.insert_seconds.observe(time.perf_counter() - started)

@@ -6,23 +6,20 @@ _BLOCK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 
 
 class IngestMetrics:
-    """Storage metrics of a process with the role pipeline."""
+    """Storage metrics of a process with the role pipeline.
+
+    Attributes:
+        events: the events of committed groups, each counted once regardless of attempts.
+        insert_seconds: durations of the blocks that were inserted into the warehouse.
+    """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._events = Counter(
+        self.events = Counter(
             "hoglet_events_stored", "Events stored in the warehouse.", registry=registry
         )
-        self._blocks = Histogram(
+        self.insert_seconds = Histogram(
             "hoglet_warehouse_insert_seconds",
             "Time to insert a block of events into the warehouse.",
             buckets=_BLOCK_BUCKETS_S,
             registry=registry,
         )
-
-    def inserted(self, seconds: float) -> None:
-        """Count a block that was inserted into the warehouse."""
-        self._blocks.observe(seconds)
-
-    def stored(self, events: int) -> None:
-        """Count the events of a committed group: once, regardless of the number of attempts."""
-        self._events.inc(events)
