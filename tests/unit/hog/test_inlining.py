@@ -44,6 +44,11 @@ INLINED = [
     "arrayMap(i -> i, p.map)",
     "arrayMap(i -> i, p.none)",
     "arrayMap(i -> i, 'text')",
+    "arrayMap(i -> i.price * i.quantity, p.none ?? [])",
+    "arrayMap(i -> i.price * i.quantity, event.properties.items ?? [])",
+    "arrayFilter(i -> i.price > 1, event.properties.items ?? [])",
+    "arrayMap(i -> i, event.properties.nothing ?? [])",
+    "[event.properties.none ?? {}, event.properties.map ?? {}, (event.properties.map ?? {}).a]",
     "arrayMap(i -> i * 2, (1, 2))",
     "arrayMap(i -> arrayMap(t -> concat(t, i.name), i.tags), p.items)",
     "arrayMap(i -> arrayFilter(j -> j.price = i.price, p.items), p.items)",
@@ -99,11 +104,17 @@ def test_lambdas_of_one_expression_are_inlined(expression: str) -> None:
             "let fs := [] for (let i in [1, 2]) { fs := arrayPushBack(fs, () -> i) } "
             "return arrayMap(f -> f(), fs)"
         ),
+        "let a := event.properties.items ?? [] a[1] := 1 return [a, event.properties.items]",
+        "let a := event.properties.none ?? [] let b := a b[1] := 1 return [a, b]",
+        "let a := event.properties.items ?? [] let o := {'a': a, 'b': a} o.a[1] := 2 return o",
+        "let m := event.properties.map ?? {} for (let k, v in m) { if (v = m[k]) { return m } }",
+        "let m := event.properties.no ?? {} fun f(x) { x.y := 1 return x } return [f(m), m]",
         "return arrayMap(x -> x.y[x.z], [{'y': [1], 'z': 0}])",
     ],
 )
 def test_effects_and_errors_are_those_of_calls(source: str) -> None:
-    inlined, called = run_program(source), run_program(source, trace=True)
+    inlined = run_program(source, globals=GLOBALS)
+    called = run_program(source, globals=GLOBALS, trace=True)
 
     assert inlined.result == called.result
     assert (inlined.error and inlined.error.text) == (called.error and called.error.text)

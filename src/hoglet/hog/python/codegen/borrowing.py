@@ -96,6 +96,8 @@ class Borrowing:
             return self.is_raw(node.target)
         if isinstance(node, bound.ReadVariable):
             return node.variable in self.variables
+        if isinstance(node, bound.IfNull):  # globals never change, so nothing has to be tracked
+            return _reads_global(node.value) and _is_empty(node.fallback)
         return isinstance(node, bound.ReadGlobal) and not node.library
 
     def is_edited(self, node: Any) -> bool:
@@ -419,6 +421,17 @@ class Borrowing:
                     (part, inside) for part in parts(node) if type(part) is not bound.BoundFunction
                 ]
         return around
+
+
+def _reads_global(node: Any) -> bool:
+    while isinstance(node, bound.GetProperty) and isinstance(node.key, bound.Constant):
+        node = node.target
+    return isinstance(node, bound.ReadGlobal) and not node.library
+
+
+def _is_empty(node: Any) -> bool:
+    """Whether an expression is ``[]`` or ``{}``, which an import copies as well."""
+    return isinstance(node, bound.MakeArray | bound.MakeObject) and not node.items
 
 
 def _field(node: Any) -> tuple[bound.Variable, Any] | None:

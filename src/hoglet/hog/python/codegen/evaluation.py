@@ -180,7 +180,7 @@ class Evaluation(Emitter):
 
     def may_be_raw(self, node: Any) -> bool:
         """Whether :meth:`raw` may return host data: it is read, unless null, or else a literal."""
-        if isinstance(node, bound.IfNull):
+        if isinstance(node, bound.IfNull) and not self.is_raw(node):
             rest = node.fallback
             return self.may_be_raw(node.value) and (_is_scalar(rest) or self.may_be_raw(rest))
         return self.is_raw(node)
