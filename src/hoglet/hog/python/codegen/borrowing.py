@@ -22,6 +22,14 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.paths import (
+    ANY_KEY,
+    field,
+    is_empty,
+    is_new,
+    path_of_write,
+    reads_global,
+)
 from hoglet.hog.python.codegen.type_facts import TypeFacts, declared_by
 from hoglet.hog.python.codegen.visitor import parts
 from hoglet.hog.stdlib.table import STL
@@ -51,6 +59,10 @@ _TESTS: Final = (
 )  # fmt: skip
 _LOOPS: Final = (bound.While, bound.For, bound.ForIn)
 _SCALARS: Final = frozenset("ZCKFBSN")
+_MOST_EDITS: Final = 64
+_SCALAR_TYPES: Final = frozenset(
+    {"string", "string?", "number", "number?", "boolean", "boolean?", "null"}
+)
 
 
 class Borrowing:
@@ -97,7 +109,7 @@ class Borrowing:
         if isinstance(node, bound.ReadVariable):
             return node.variable in self.variables
         if isinstance(node, bound.IfNull):  # globals never change, so nothing has to be tracked
-            return _reads_global(node.value) and _is_empty(node.fallback)
+            return reads_global(node.value) and is_empty(node.fallback)
         return isinstance(node, bound.ReadGlobal) and not node.library
 
     def is_edited(self, node: Any) -> bool:
@@ -165,12 +177,12 @@ class Borrowing:
         """
         path: list[Any] = []
         while isinstance(target, bound.GetProperty):
-            path.insert(0, target.key.value if isinstance(target.key, bound.Constant) else _ANY)
+            path.insert(0, target.key.value if isinstance(target.key, bound.Constant) else ANY_KEY)
             target = target.target
         if not isinstance(target, bound.ReadVariable) or target.variable not in self._owned:
             return False
         return not path or (
-            (_ANY not in path and _is_new(self._owned[target.variable], path))
+            (ANY_KEY not in path and is_new(self._owned[target.variable], path))
             and not any(self._replaces(node, target.variable, path) for node in self._nodes)
         )
 
@@ -200,7 +212,7 @@ class Borrowing:
             if not isinstance(node, bound.AssignProperty):
                 continue
             count += 1
-            variable, keys = _path(node)
+            variable, keys = path_of_write(node)
             if variable is None:
                 continue
             is_copy = isinstance(self._owned.get(variable), bound.ReadGlobal)
@@ -316,7 +328,7 @@ class Borrowing:
 
     def _are_apart(self, first: Any, second: Any) -> bool:
         """Whether two raw expressions certainly read different parts."""
-        first_field, second_field = _field(first), _field(second)
+        first_field, second_field = field(first), field(second)
         if (
             first_field is not None
             and second_field is not None
@@ -343,7 +355,7 @@ class Borrowing:
         """The edited variables and paths that a raw expression may read; None for any path."""
         keys: list[Any] = []
         while isinstance(node, bound.GetProperty):
-            keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else _ANY)
+            keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else ANY_KEY)
             node = node.target
         if not isinstance(node, bound.ReadVariable) or node.variable not in self.variables:
             return set()
@@ -352,7 +364,7 @@ class Borrowing:
             return {(origin, None) for origin in self._origins(variable) & self.edited.keys()}
         if variable in self.edited:
             return {(variable, tuple(keys))}
-        inner = [_ANY, *keys] if variable in self._elements else keys
+        inner = [ANY_KEY, *keys] if variable in self._elements else keys
         return {
             (origin, None if path is None else (*path, *inner))
             for source in self._sources.get(variable, [])
@@ -363,7 +375,7 @@ class Borrowing:
         """Whether the object at the path may be one that is written to."""
         return path is None or any(
             len(path) == len(written)
-            and all(key in (_ANY, step) for key, step in zip(path, written, strict=True))
+            and all(key in (ANY_KEY, step) for key, step in zip(path, written, strict=True))
             for written in self.edited[variable]
         )
 
@@ -421,60 +433,3 @@ class Borrowing:
                     (part, inside) for part in parts(node) if type(part) is not bound.BoundFunction
                 ]
         return around
-
-
-def _reads_global(node: Any) -> bool:
-    while isinstance(node, bound.GetProperty) and isinstance(node.key, bound.Constant):
-        node = node.target
-    return isinstance(node, bound.ReadGlobal) and not node.library
-
-
-def _is_empty(node: Any) -> bool:
-    """Whether an expression is ``[]`` or ``{}``, which an import copies as well."""
-    return isinstance(node, bound.MakeArray | bound.MakeObject) and not node.items
-
-
-def _field(node: Any) -> tuple[bound.Variable, Any] | None:
-    """The variable and the key of ``p.key``; None for anything else."""
-    match node:
-        case bound.GetProperty(
-            target=bound.ReadVariable(variable=variable), key=bound.Constant(value=key)
-        ):
-            return variable, key
-        case _:
-            return None
-
-
-def _path(node: bound.AssignProperty) -> tuple[bound.Variable | None, list[Any]]:
-    """The variable that is written through, and the keys of the path; None for a computed key."""
-    keys: list[Any] = [node.key.value if isinstance(node.key, bound.Constant) else None]
-    target = node.target
-    while isinstance(target, bound.GetProperty):
-        keys.insert(0, target.key.value if isinstance(target.key, bound.Constant) else None)
-        target = target.target
-    return (target.variable if isinstance(target, bound.ReadVariable) else None), keys
-
-
-_ANY: Final = object()
-_MOST_EDITS: Final = 64
-_SCALAR_TYPES: Final = frozenset(
-    {"string", "string?", "number", "number?", "boolean", "boolean?", "null"}
-)
-
-
-def _is_new(value: Any, path: list[Any]) -> bool:
-    """Whether an initial value contains a new object at the path."""
-    if isinstance(value, bound.ReadGlobal):
-        return True  # a deep copy
-    for step in path:
-        if not isinstance(value, bound.MakeObject):
-            return False
-        value = next(
-            (
-                item
-                for key, item in reversed(value.items)
-                if isinstance(key, bound.Constant) and key.value == step
-            ),
-            None,
-        )
-    return isinstance(value, bound.MakeObject | bound.MakeArray)

@@ -1,0 +1,59 @@
+"""Paths of fields in expressions: ``e.properties.plan``."""
+
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+
+ANY_KEY: Final = object()
+"""A key that is computed when the program runs."""
+
+
+def reads_global(node: Any) -> bool:
+    """Whether an expression is a global, or a field at a constant path below one."""
+    while isinstance(node, bound.GetProperty) and isinstance(node.key, bound.Constant):
+        node = node.target
+    return isinstance(node, bound.ReadGlobal) and not node.library
+
+
+def is_empty(node: Any) -> bool:
+    """Whether an expression is ``[]`` or ``{}``, which an import copies as well."""
+    return isinstance(node, bound.MakeArray | bound.MakeObject) and not node.items
+
+
+def field(node: Any) -> tuple[bound.Variable, Any] | None:
+    """The variable and the key of ``p.key``; None for anything else."""
+    match node:
+        case bound.GetProperty(
+            target=bound.ReadVariable(variable=variable), key=bound.Constant(value=key)
+        ):
+            return variable, key
+        case _:
+            return None
+
+
+def path_of_write(node: bound.AssignProperty) -> tuple[bound.Variable | None, list[Any]]:
+    """The variable that is written through, and the keys of the path; None for a computed key."""
+    keys: list[Any] = [node.key.value if isinstance(node.key, bound.Constant) else None]
+    target = node.target
+    while isinstance(target, bound.GetProperty):
+        keys.insert(0, target.key.value if isinstance(target.key, bound.Constant) else None)
+        target = target.target
+    return (target.variable if isinstance(target, bound.ReadVariable) else None), keys
+
+
+def is_new(value: Any, path: list[Any]) -> bool:
+    """Whether an initial value contains a new object at the path."""
+    if isinstance(value, bound.ReadGlobal):
+        return True  # a deep copy
+    for step in path:
+        if not isinstance(value, bound.MakeObject):
+            return False
+        value = next(
+            (
+                item
+                for key, item in reversed(value.items)
+                if isinstance(key, bound.Constant) and key.value == step
+            ),
+            None,
+        )
+    return isinstance(value, bound.MakeObject | bound.MakeArray)
