@@ -1,5 +1,6 @@
 """``a := arrayPushBack(a, x)`` appends in place only where a copy could not be distinguished."""
 
+import random
 from typing import Any
 
 import pytest
@@ -113,3 +114,77 @@ def test_literals_are_iterated_over_as_their_copies_are(source: str) -> None:
 
     assert traced.error is None
     assert fast.result == traced.result
+
+
+HEAD = """let out := {'k': [1]}
+let all := [0]
+fun same(x) { return x }
+fun add(x) { all := arrayPushBack(all, x) return length(all) }
+"""
+ARRAYS = [
+    "[]", "[{}]", "arrayMap(x -> [x], {})", "arrayFilter(x -> x != 1, {})", "arrayPopFront({})",
+    "arrayReverse({})", "({} ?? [])", "(length({}) > 2 ? [2] : {})", "same({})", "(out.k ?? {})",
+    "arrayPushBack({}, 3)", "{}",
+]  # fmt: skip
+ITEMS = ["1", "null", "{}", "length({})", "{}[1]", "add({})", "(() -> {})()", "concat({}, 'q')"]
+
+
+class _Programs:
+    """Random programs that append to arrays and store, pass on, change and loop over them."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)  # noqa: S311 (it has to be repeatable)
+        self.names: list[str] = []
+        self.count = 0
+
+    def source(self) -> str:
+        body = "".join(self.statement(0) for _ in range(9))
+        return f"{HEAD}{body}print(out, all, {', '.join(self.names)})"
+
+    def filled(self, forms: list[str]) -> str:
+        form = self.random.choice(forms)
+        return form.replace("{}", self.random.choice(self.names or ["[0]"]))
+
+    def new_name(self) -> str:
+        self.count += 1
+        return f"a{self.count}"
+
+    def statement(self, level: int) -> str:
+        kind = self.random.randint(0, 11 if level < 3 else 7)
+        if kind < 2 or not self.names:
+            array, name = self.filled(ARRAYS), self.new_name()
+            self.names.append(name)
+            return f"let {name} := {array}\n"
+        name = self.random.choice(self.names)
+        if kind < 6:
+            return f"{name} := arrayPushBack({name}, {self.filled(ITEMS)})\n"
+        if kind == 6:
+            return f"out.{self.random.choice('kl')} := {self.filled(ARRAYS)}\n"
+        if kind == 7:
+            return f"{name}[1] := {self.filled(ITEMS)}\nprint({name}, out)\n"
+        return self.block(kind, name, level + 1)
+
+    def block(self, kind: int, name: str, level: int) -> str:
+        names, new = list(self.names), self.new_name()
+        head = f"for (let {new} := 0; {new} < 2; {new} := {new} + 1)"
+        if kind == 8:
+            step = f"{new} := arrayPushBack({new}, 1)"
+            head = f"for (let {new} := {self.filled(ARRAYS)}; length({new}) < 4; {step})"
+            self.names.append(new)
+        elif kind == 9:
+            head = f"if (length({name}) < 6) for (let {new} in {name})"
+        elif kind == 10:
+            head = f"try {{ throw HogError('T', 'm', {name}) }} catch (e)"
+        body = "".join(self.statement(level) for _ in range(2))
+        self.names = names
+        return f"{head} {{\n{body}}}\n"
+
+
+@pytest.mark.parametrize("seed", range(160, 240))
+def test_random_programs_print_what_they_print_with_copies(seed: int) -> None:
+    source = _Programs(seed).source()
+    with_copies = run_program(source, globals={}, trace=True)  # which appends to copies
+    in_place = run_program(source, globals={})
+
+    assert in_place.lines == with_copies.lines, source
+    assert (in_place.error is None) == (with_copies.error is None), source
