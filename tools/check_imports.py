@@ -14,7 +14,7 @@ from pathlib import Path
 
 import grimp
 
-UNREAD = ("benchmarks", "tools")
+UNREAD = ("benchmarks", "tests", "tools")
 
 
 def import_circle() -> list[str]:
