@@ -29,6 +29,28 @@ class SystemClock:
         return datetime.now(UTC)
 
 
+class SteadyClock:
+    """Another clock's time when this one was created, and the seconds that have passed since.
+
+    Setting the machine's time does not move it. Time in which the machine is suspended counts.
+
+    Args:
+        start: the other clock, read once.
+    """
+
+    def __init__(self, start: Clock) -> None:
+        self._start = start.now()
+        self._started_s = _uptime_s()
+
+    def now(self) -> datetime:
+        """The current time, aware, in UTC."""
+        return self._start + timedelta(seconds=_uptime_s() - self._started_s)
+
+
+def _uptime_s() -> float:
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class FixedClock:
     """A clock that only moves when it is advanced; for tests."""
 

@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, SteadyClock, SystemClock
 from hoglet.store.database import Database
 
 REFRESH_SECONDS = 30.0
@@ -21,9 +21,11 @@ log = structlog.get_logger()
 
 
 class SharedClock:
-    """This machine's clock, corrected by its offset from the database's clock.
+    """A local clock, corrected by its offset from the database's clock.
 
-    The offset is measured at startup and every 30 seconds, with an error of half a round trip.
+    The offset is measured at startup and every 30 seconds, with an error of half a round trip. If
+    the local clock jumped in between, the server's heartbeats and leases would be wrong until the
+    next measurement, so it should be a :class:`hoglet.kit.clock.SteadyClock`.
 
     Concurrency: safe to read from any task or thread.
     """
@@ -62,12 +64,17 @@ class SharedClock:
 
 
 @asynccontextmanager
-async def shared_clock(database: Database, local: Clock) -> AsyncGenerator[Clock]:
-    """The clock that all servers share: the database's on PostgreSQL, ``local`` on SQLite."""
+async def shared_clock(database: Database, local: Clock | None = None) -> AsyncGenerator[Clock]:
+    """The clock that all servers share: the database's on PostgreSQL, the machine's on SQLite.
+
+    Args:
+        database: the metadata database.
+        local: a clock instead of the machine's.
+    """
     if database.is_sqlite:
-        yield local
+        yield local or SystemClock()
         return
-    clock = SharedClock(database, local)
+    clock = SharedClock(database, local or SteadyClock(SystemClock()))
     await clock.measure()
     if abs(clock.offset) > WARN_ABOVE:
         log.warning(

@@ -1,11 +1,11 @@
-"""Parsing timestamps of parameters."""
+"""Parsing timestamps of parameters, and a clock that does not jump."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from hoglet.kit.clock import parse_instant
+from hoglet.kit.clock import FixedClock, SteadyClock, parse_instant
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -37,3 +37,24 @@ def test_a_zone_is_taken_for_texts_without_an_offset():
 @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "0001-01-01T00:00:00+23:00"])
 def test_what_is_not(text: str):
     assert parse_instant(text) is None
+
+
+@pytest.mark.parametrize("jump_s", [-3600, 3600])
+def test_a_steady_clock_does_not_jump_with_the_machines(jump_s: int) -> None:
+    machine = FixedClock(NOON)
+    clock = SteadyClock(machine)
+    first = clock.now()
+
+    machine.advance(seconds=jump_s)
+
+    assert NOON <= first <= clock.now() < NOON + timedelta(minutes=1)
+
+
+def test_a_steady_clock_moves() -> None:
+    clock = SteadyClock(FixedClock(NOON))
+    first = clock.now()
+
+    while clock.now() == first:
+        pass
+
+    assert clock.now() > first

@@ -18,7 +18,7 @@ from hoglet.app.startup.secret_keys import open_secret_keys
 from hoglet.app.startup.spool_logs import open_spool_logs
 from hoglet.app.startup.warehouse_identity import claim_warehouse, embedded_writer
 from hoglet.functions.secrets.box import SecretBox
-from hoglet.kit.clock import Clock, SystemClock, new_id
+from hoglet.kit.clock import Clock, new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.health import PipelineHealth
@@ -65,7 +65,7 @@ async def open_services(
     async with AsyncExitStack() as stack:
         opening = _open_warehouse(settings) if with_warehouse else _unopened(settings)
         database, warehouse = await _open_storage(settings, stack, opening)
-        clock = await stack.enter_async_context(shared_clock(database, clock or SystemClock()))
+        clock = await stack.enter_async_context(shared_clock(database, clock))
         # An executor does not use the warehouse.
         if with_warehouse and set(settings.roles) & {"api", "pipeline"}:
             await stack.enter_async_context(embedded_writer(database, settings))
