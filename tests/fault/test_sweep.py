@@ -21,7 +21,7 @@ PORTS = (
     ("warehouse", "insert_block"),
     ("warehouse", "insert"),
     ("spool_log", "read"),
-    ("spool_log", "last_position"),
+    ("spool_log", "last_positions"),
     ("queue", "lease_group"),
     ("queue", "finish"),
     ("queue", "enqueue"),

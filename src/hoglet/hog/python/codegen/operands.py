@@ -266,7 +266,7 @@ def _helper_text(
         if "%" not in bare and "_" not in bare:
             word = _LIKE[operator]
             return _membership(word, literal(bare).text, left, new, helper)
-    if operator in _IGNORING_CASE and right.constant and right.kind == "S":
+    if operator in _IGNORING_CASE and right.constant and right.kind == "S" and not left.constant:
         bare = right.value.strip("%")
         if "%" not in bare and "_" not in bare and bare.isascii():
             return _membership_in_lower(operator, literal(bare.lower()).text, left, new, right)
