@@ -105,6 +105,7 @@ def server(tmp_path_factory, receiver: Receiver):
     running.stop()
 
 
+@pytest.mark.slow
 def test_a_backup_under_load_is_the_state_of_one_moment(
     server: RunningServer, receiver: Receiver, tmp_path: Path
 ) -> None:

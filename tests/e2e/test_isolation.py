@@ -37,6 +37,7 @@ def failed(server, function_id):
     return server.client.get(path).json()["totals"].get("failure", 0)
 
 
+@pytest.mark.slow
 def test_a_good_function_delivers_all_while_endless_ones_still_run(server, receiver):
     """The endless ones need 40 x 2 x 0.55 s of work; the good one must not wait for that."""
     spinners = [create(server, name="spins", hog=hog) for hog in SPINNERS]

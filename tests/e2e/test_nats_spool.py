@@ -48,6 +48,7 @@ def test_events_wait_on_nats_and_survive_the_broker(
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_broker_that_cannot_be_the_spool_stops_the_start(
     tmp_path: Path, postgres_url: str
 ) -> None:

@@ -87,6 +87,7 @@ def version_of(path: Path) -> str:
         return version
 
 
+@pytest.mark.slow
 def test_an_upgrade_that_is_killed_at_any_statement(tmp_path: Path, old_database: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", _UPGRADES, str(old_database), str(tmp_path), str(EVERY)], check=True

@@ -52,6 +52,7 @@ def receiver() -> Generator[Receiver]:
     opened.close()
 
 
+@pytest.mark.slow
 def test_files_that_cannot_grow_lose_nothing(tmp_path: Path, receiver: Receiver) -> None:
     server = started(tmp_path / "data")
     try:
