@@ -14,6 +14,7 @@ import pytest
 from _pytest.assertion import rewrite
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
@@ -25,6 +26,23 @@ class SharedServerScheduling(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(_file_of(nodeid))
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Take the tests of a worker that has ended; returns the one that ended it, if any.
+
+        What is done is left out, and so is that test: xdist would send finished files to the next
+        worker, which then waits for ever, and a test that hangs would hang again.
+        """
+        files = self.assigned_work[node]
+        unfinished = (test for tests in files.values() for test, done in tests.items() if not done)
+        crashed = next(unfinished, None)
+        for file, tests in list(files.items()):
+            left = {test: done for test, done in tests.items() if not done and test != crashed}
+            files[file] = left
+            if not left:
+                del files[file]
+        super().remove_node(node)
+        return crashed
 
 
 @cache
