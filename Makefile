@@ -97,7 +97,7 @@ pictures: setup ## take the pictures of the console in docs/pictures; look at th
 browser: setup ## the console and site functions in Chromium
 	@bash tools/install_clients.sh npm
 	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
-	$(PYTEST) -n 2 $(DIST) -m browser tests/browser -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+	$(PYTEST) -n 2 $(DIST) -m browser tests/browser -o faulthandler_timeout=180 -o faulthandler_exit_on_timeout=true
 
 clients: setup ## public clients, generated clients and a fuzzing client against a server
 	@bash tools/install_clients.sh
