@@ -162,7 +162,7 @@ async def trace_delivery(application: Application) -> Trace:
     trace, executor = Trace(), application.build_executor()
     with trace.tracing():
         await application.call("POST", "/batch/", {"api_key": TOKEN, "batch": [event]})
-        await application.ingestion.drain()
+        await application.store_events()
         await application.deliver(executor)
     server.shutdown()
     return trace

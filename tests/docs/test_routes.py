@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MOST_FILES = {"endpoint": 35, "function": 35, "delivery": 60}
+MOST_FILES = {"endpoint": 35, "function": 35, "delivery": 55}
 
 pytestmark = pytest.mark.slow
 

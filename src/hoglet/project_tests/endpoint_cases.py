@@ -63,7 +63,7 @@ class EndpointCases:
             await self._embedded.call("POST", "/batch/", {"api_key": token, "batch": batch})
         except HogletError as error:
             raise BadTestFile(f"{case.path}:{case.line}: {error.detail}") from None
-        await self._embedded.ingestion.drain()
+        await self._embedded.store_events()
 
     def _push(self, api: Any, document: EndpointDocument) -> None:
         active: EndpointDocument = {**document, "is_active": True}

@@ -20,6 +20,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
 from hoglet.kit import tracing
+from hoglet.kit.json import dump_rows
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool, RunningQueries, call_soon
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.disk_space import disk_checks
@@ -35,7 +36,7 @@ from hoglet.warehouse.json_rows import (
 from hoglet.warehouse.port import InsertSelect, JsonRows, Progress, QueryBudget, QueryResult
 from hoglet.warehouse.schema import own_table
 from hoglet.warehouse.snapshot import clone_folder
-from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
+from hoglet.warehouse.values import BLOCK_FORMAT
 
 WRITERS = 2
 BUILDERS = 2  # statements that fill tables; they take minutes
@@ -170,7 +171,7 @@ class ClickHouseWarehouse:
         """See ``Warehouse.insert``."""
         if not rows:
             return
-        await self._insert(table, columns, lambda: encode_block(rows), dedup_token)
+        await self._insert(table, columns, lambda: dump_rows(rows), dedup_token)
 
     async def insert_block(
         self, table: str, columns: Sequence[str], block: bytes, *, dedup_token: str | None = None

@@ -10,8 +10,8 @@ from sqlalchemy import delete
 from hoglet.events.persons.model import DistinctIdState, PersonStoreState, person_id_of
 from hoglet.events.tables import DistinctIdRow, PersonRow, RetiredDistinctIdRow
 from hoglet.kit.clock import FixedClock
+from hoglet.pipeline.ingest.group_processor import LoadedState
 from hoglet.pipeline.ingest.ipc import BatchResult, LookupRequest
-from hoglet.pipeline.ingest.loaded_state import LoadedState
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
 

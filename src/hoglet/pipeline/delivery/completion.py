@@ -30,7 +30,7 @@ from hoglet.functions.runtime.messages import Step
 from hoglet.functions.types import DeadLetterClass
 from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery import ordering
 from hoglet.pipeline.delivery.run import LeaseEnd, RunOutcome, RunRecord
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.queue import Job, Queue
@@ -101,7 +101,8 @@ class CompletionWriter:
             await backfill_repository.count_ended(session, progress, self._clock.now())
         await self._outbox.add(session, messages)
         captures = [job for item in settled for job in item.record.captures]
-        await lines.enqueue(session, self._queue, captures)
+        if captures:
+            await self._queue.enqueue(session, captures)
 
 
 def _pauses(settled: Sequence[CompletedRun]) -> dict[tuple[UUID, str], datetime]:
@@ -272,7 +273,8 @@ class CompletionBatcher:
             if item.later is not None:
                 await self._give_back(session, item.job, item.later)
         await self._writer.write(session, [item.settled for item in taken])
-        await lines.advance(session, self._queue, ended)
+        if any(job.ordering_key for job in ended):
+            await ordering.advance(session, self._queue, ended)
 
     async def _give_back(self, session: AsyncSession, job: Job, ending: RunOutcome) -> None:
         assert ending.invoke is not None, "a waiting run has one"  # noqa: S101 (narrows the type)

@@ -33,7 +33,7 @@ from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.functions.masking import raise_counters
 from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery import ordering
 from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Invocation, Part
 from hoglet.pipeline.ingest.replication import (
@@ -276,7 +276,10 @@ async def enqueue_runs(
         )
     for function_id in billed.values():
         tally.count(function_id, "billing", "billable_invocation")
-    await lines.enqueue(session, queue, jobs)
+    if any(job.ordering_key for job in jobs):
+        await ordering.enqueue(session, queue, jobs)
+    else:
+        await queue.enqueue(session, jobs)
 
 
 def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter]:

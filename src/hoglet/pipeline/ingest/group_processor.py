@@ -1,10 +1,17 @@
-"""Processes a group in the worker process, see :mod:`hoglet.pipeline.ingest.ipc`."""
+"""Processes a group on the state of its project.
 
+The worker process does the work, see :mod:`hoglet.pipeline.ingest.ipc`; the server loads the state.
+"""
+
+from collections.abc import Iterable
 from typing import Protocol
+from uuid import UUID
 
 import msgspec
 import structlog
 
+from hoglet.events.groups import GroupState
+from hoglet.events.persons.model import DistinctIdState, PersonState, PersonStoreState
 from hoglet.events.repository import EventsRepository
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.errors import Bug, SourceError
@@ -20,7 +27,6 @@ from hoglet.pipeline.ingest.ipc import (
     lookup_answers,
     process_answers,
 )
-from hoglet.pipeline.ingest.loaded_state import LoadedState
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.store.database import Database
 
@@ -114,6 +120,134 @@ class PipelineSandboxClient:
         self, sandbox: Sandbox, operation: Operation, request: ReadRequest | ProcessRequest
     ) -> bytes:
         return await sandbox.call(operation, pack(encoder, request), deadline=self._deadline)
+
+
+class StateRows(msgspec.Struct):
+    """Rows by key; known UUIDs as integers, because a UUID computes its hash in Python."""
+
+    persons: dict[UUID, PersonState] = {}
+    ids: dict[str, DistinctIdState] = {}
+    groups: dict[tuple[int, str], GroupState] = {}
+    types: dict[str, int] = {}
+    seen: set[int] = set()
+
+    def over(self, older: "StateRows") -> "StateRows":
+        """These rows, and older ones with other keys."""
+        return StateRows(
+            persons={**older.persons, **self.persons},
+            ids={**older.ids, **self.ids},
+            groups={**older.groups, **self.groups},
+            types={**older.types, **self.types},
+            seen=older.seen | self.seen,
+        )
+
+    def add_persons(self, persons: Iterable[PersonState], ids: Iterable[DistinctIdState]) -> None:
+        """Add persons and distinct ids, in place of those with the same keys."""
+        self.persons.update((person.id, person) for person in persons)
+        self.ids.update((row.distinct_id, row) for row in ids)
+
+    def add_groups(self, groups: Iterable[GroupState]) -> None:
+        """Add groups, in place of those with the same keys."""
+        self.groups.update(((row.index, row.key), row) for row in groups)
+
+    def add_seen(self, uuids: Iterable[UUID]) -> None:
+        """Add known UUIDs."""
+        self.seen.update(uuid.int for uuid in uuids)
+
+
+class LoadedState:
+    """The state of a project as seen by one of its groups.
+
+    A group can be processed before the group before it is committed, and in pieces. It sees the
+    changes made by that group (:meth:`follow`) and by its own earlier pieces (:meth:`apply`); they
+    take precedence over rows loaded later, which may or may not include them.
+
+    This is safe for merges: they load all distinct ids of both persons, so every id that now
+    belongs to another person is known here, and the rows of that person, too.
+    """
+
+    def __init__(self, database: Database, events: EventsRepository, project_id: int) -> None:
+        self._database = database
+        self._events = events
+        self._project_id = project_id
+        self._earlier_rows = StateRows()
+        self._earlier_changes = StateRows()
+        self.rows = StateRows()
+        self.changes = StateRows()
+        self._loaded = PersonStoreState()
+        self._retired: dict[str, int] = {}
+        self._is_changed = False
+
+    async def load(self, lookups: LookupRequest) -> None:
+        """Load the rows that the group, or a piece of it, needs.
+
+        If the group follows an uncommitted one, all groups before that one must be committed.
+        """
+        async with self._database.read() as session:
+            types = await self._events.group_types(session, self._project_id)
+            persons = await self._events.load_persons(
+                session, self._project_id, lookups.distinct_ids, lookups.merging
+            )
+            keys = [(types[kind], key) for kind, key in lookups.groups if kind in types]
+            groups = await self._events.load_groups(session, self._project_id, keys)
+            seen = await self._events.seen(session, self._project_id, lookups.uuids)
+        self._loaded = persons
+        self._retired |= persons.retired
+        self.rows.types.update(types)
+        self.rows.add_persons(persons.persons, persons.ids)
+        self.rows.add_groups(groups)
+        self.rows.add_seen(seen)
+
+    def follow(self, earlier: "LoadedState") -> None:
+        """See the changes of the group before, which may not be committed yet."""
+        self._is_changed = True
+        self._earlier_rows = earlier.rows
+        self._earlier_changes = earlier.changes
+
+    def apply(self, result: BatchResult) -> None:
+        """Apply the changes made by the group, or by a piece of it."""
+        self._is_changed = True
+        self.changes.add_persons(result.persons.persons, result.persons.ids)
+        self.changes.types.update(result.new_group_types)
+        self.changes.add_groups(result.groups)
+        self.changes.add_seen(result.new_uuids)
+
+    def request(self, group: UUID, lookups: LookupRequest) -> ProcessRequest:
+        """Build the request that processes the group or piece whose rows were loaded last."""
+        newest, persons = self.rows, self._loaded
+        if self._is_changed:
+            changes = self.changes.over(self._earlier_changes)
+            newest = changes.over(self.rows.over(self._earlier_rows))
+            # Persons of retired ids were deleted since the group before loaded them.
+            for name in self._retired.keys() - changes.ids.keys():
+                newest.ids.pop(name, None)
+            persons = self._persons(newest, lookups)
+            self.rows.add_persons(persons.persons, persons.ids)
+        groups = [
+            newest.groups[newest.types[kind], key]
+            for kind, key in lookups.groups
+            if kind in newest.types and (newest.types[kind], key) in newest.groups
+        ]
+        self.rows.add_groups(groups)
+        return ProcessRequest(
+            group=group,
+            persons=persons,
+            group_types=newest.types,
+            groups=groups,
+            seen=[uuid for uuid in lookups.uuids if uuid.int in newest.seen] if newest.seen else [],
+        )
+
+    def _persons(self, newest: StateRows, lookups: LookupRequest) -> PersonStoreState:
+        """The persons of the distinct ids, and all distinct ids of persons that will be merged."""
+        names = {name for name in (*lookups.distinct_ids, *lookups.merging) if name in newest.ids}
+        merged = {newest.ids[name].person_id for name in lookups.merging if name in names}
+        if merged:
+            names.update(name for name, row in newest.ids.items() if row.person_id in merged)
+        ids = [newest.ids[name] for name in names]
+        persons = [newest.persons[person] for person in {row.person_id for row in ids}]
+        unknown = {*lookups.distinct_ids, *lookups.merging} - names
+        retired = {name: self._retired[name] for name in unknown if name in self._retired}
+        return PersonStoreState(persons, ids, retired=retired)
 
 
 class GroupProcessor:

@@ -18,9 +18,8 @@ from hoglet.access.auth import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.kit import tracing
 from hoglet.pipeline.ingest.commit import GroupCommitter
-from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.group_processor import GroupProcessor, LoadedState
 from hoglet.pipeline.ingest.ipc import BatchResult, LookupRequest, ReadRequest
-from hoglet.pipeline.ingest.loaded_state import LoadedState
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sources import SpooledGroup

@@ -16,11 +16,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.events.groups import GroupState
 from hoglet.events.persons.model import PersonStoreState
 from hoglet.kit.errors import HogletError
+from hoglet.kit.json import dump_rows
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
-from hoglet.warehouse.values import encode_block
 
 type Rows = dict[str, Sequence[Sequence[Any]]]
 log = structlog.get_logger()
@@ -74,9 +74,7 @@ class WarehouseReplicator:
 
     async def add(self, session: AsyncSession, rows: dict[str, Sequence[Sequence[Any]]]) -> None:
         """Enqueue rows by table in the caller's transaction; values are in the order of COLUMNS."""
-        blocks = {
-            table: encode_block(table_rows) for table, table_rows in rows.items() if table_rows
-        }
+        blocks = {table: dump_rows(table_rows) for table, table_rows in rows.items() if table_rows}
         if blocks:
             weight = sum(len(table_rows) for table_rows in rows.values())
             job = NewJob(

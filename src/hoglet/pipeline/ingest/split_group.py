@@ -24,9 +24,12 @@ from hoglet.definitions.observer import merge_observations
 from hoglet.events.persons.model import PersonStoreState
 from hoglet.events.split_batch import halve_batch
 from hoglet.kit.errors import Unavailable
-from hoglet.pipeline.ingest.group_processor import WORKER_FAILURES, PipelineSandboxClient
+from hoglet.pipeline.ingest.group_processor import (
+    WORKER_FAILURES,
+    LoadedState,
+    PipelineSandboxClient,
+)
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Handling, Part, ReadRequest
-from hoglet.pipeline.ingest.loaded_state import LoadedState
 from hoglet.sandbox import SandboxCrashed
 
 log = structlog.get_logger()
