@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, create_engine, event, inspect, text
+from sqlalchemy import URL, Connection, event, inspect, text
 from sqlalchemy.engine import make_url
+
+from hoglet.store.pooler import blocking_engine
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -29,7 +31,7 @@ def migrate(database_url: str) -> None:
     Raises:
         UnknownSchema: a newer version wrote the database.
     """
-    engine = create_engine(_blocking(database_url))
+    engine = blocking_engine(_blocking(database_url))
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _leave_transactions_to_us)
         event.listen(engine, "begin", _begin)
@@ -83,8 +85,6 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _blocking(database_url: str) -> str:
+def _blocking(database_url: str) -> URL:
     url = make_url(database_url)
-    if url.drivername == "sqlite+aiosqlite":
-        url = url.set(drivername="sqlite")
-    return url.render_as_string(hide_password=False)
+    return url.set(drivername="sqlite") if url.drivername == "sqlite+aiosqlite" else url

@@ -55,6 +55,7 @@ from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from hoglet.kit.json import dump_storable_json
+from hoglet.store.pooler import PoolerDetector
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -190,6 +191,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self._pooler = None if self.is_sqlite else PoolerDetector(self.engine.sync_engine)
         self._path = Path(self.engine.url.database or "") if self.is_sqlite else None
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._reads = async_sessionmaker(
@@ -201,6 +203,11 @@ class Database:
         if self.is_sqlite:
             event.listen(self.engine.sync_engine, "connect", _configure_sqlite)
             event.listen(self.engine.sync_engine, "begin", _begin_sqlite)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a pooler may lend each transaction another connection; known once connected."""
+        return self._pooler is not None and self._pooler.is_pooled is True
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncSession]:

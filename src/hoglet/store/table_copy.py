@@ -5,11 +5,12 @@ Source: docs/growing.md#2-postgresql.
 
 from collections.abc import Callable
 
-from sqlalchemy import Column, Connection, Table, create_engine, func, insert, inspect, select, text
+from sqlalchemy import Column, Connection, Table, func, insert, inspect, select, text
 from sqlalchemy.exc import DataError
 
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Base
+from hoglet.store.pooler import blocking_engine
 
 _ROWS = 1_000  # per statement
 _SCHEMA_VERSION = "alembic_version"
@@ -40,7 +41,7 @@ def copy_tables(source_url: str, target_url: str, advance: RowsCopied) -> dict[s
     Raises:
         CopyRefused: the target already has rows, or rejects a row of the source.
     """
-    source, target = create_engine(source_url), create_engine(target_url)
+    source, target = blocking_engine(source_url), blocking_engine(target_url)
     try:
         with source.connect() as reading, target.begin() as writing:
             tables = _tables(reading)

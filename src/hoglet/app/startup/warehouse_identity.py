@@ -81,13 +81,19 @@ async def embedded_writer(database: Database, settings: Settings) -> AsyncGenera
     PostgreSQL releases it when the connection ends, even if the server is killed.
 
     Raises:
-        StartupFault: another server is writing.
+        StartupFault: another server is writing, or a pooler would take the lock away.
     """
     is_embedded = settings.resolved_warehouse_url().startswith("chdb")
     if database.is_sqlite or not is_embedded:
         yield
         return
     async with database.engine.connect() as connection:
+        if database.is_pooled:
+            raise StartupFault(
+                "HOGLET_DATABASE_URL leads to a connection pooler, and a server with an embedded "
+                "warehouse holds a lock in PostgreSQL as long as it runs: connect it to PostgreSQL "
+                "directly, or use a ClickHouse server (HOGLET_WAREHOUSE_URL)."
+            )
         await connection.execution_options(isolation_level="AUTOCOMMIT")
         taken = await connection.scalar(text(f"SELECT pg_try_advisory_lock({_WRITER_LOCK})"))
         if not taken:
