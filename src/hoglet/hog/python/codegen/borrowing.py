@@ -22,16 +22,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.paths import (
-    ANY_KEY,
-    field,
-    is_empty,
-    is_new,
-    path_of_write,
-    reads_global,
-)
+from hoglet.hog.python.codegen.paths import ANY_KEY, field, is_empty, reads_global
 from hoglet.hog.python.codegen.type_facts import TypeFacts, declared_by
 from hoglet.hog.python.codegen.visitor import parts
+from hoglet.hog.python.codegen.writes import Writes
 from hoglet.hog.stdlib.table import STL
 
 LAMBDA_PARAMETER: Final = {
@@ -59,7 +53,6 @@ _TESTS: Final = (
 )  # fmt: skip
 _LOOPS: Final = (bound.While, bound.For, bound.ForIn)
 _SCALARS: Final = frozenset("ZCKFBSN")
-_MOST_EDITS: Final = 64
 _SCALAR_TYPES: Final = frozenset(
     {"string", "string?", "number", "number?", "boolean", "boolean?", "null"}
 )
@@ -87,11 +80,11 @@ class Borrowing:
         self._direct = {function.number for function in facts.direct.values()}
         self._copies = Counter[bound.Variable]()
         self._elements: set[bound.Variable] = set()
-        self._owned = self._find_owned()
-        self.edited = self._find_edited() if enabled else {}
+        writes = Writes(self._nodes)
+        self.edited = writes.edited if enabled else {}
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
         self._tells_parts = any(
-            (isinstance(node, bound.AssignProperty) and not self._is_own(node.target))
+            (isinstance(node, bound.AssignProperty) and not writes.is_own(node.target))
             or self._compares_by_identity(node)
             for node in self._nodes
         )
@@ -157,76 +150,7 @@ class Borrowing:
             )
             sources.setdefault(parameter, []).append(given)
 
-    # --- writes
-
-    def _find_owned(self) -> dict[bound.Variable, Any]:
-        """Variables bound once, to a new object or to a copy that is not shared."""
-        return {
-            node.variable: node.value
-            for node in self._nodes
-            if isinstance(node, bound.Declare)
-            and not node.variable.assigned
-            and isinstance(node.value, bound.MakeObject | bound.MakeArray | bound.ReadGlobal)
-        }
-
-    def _is_own(self, target: Any) -> bool:
-        """Whether the target of a write can only be an object that a variable owns.
-
-        ``out`` after ``let out := {}``, and ``out.geo`` after ``let out := {'geo': {}}`` unless
-        another value is assigned there.
-        """
-        path: list[Any] = []
-        while isinstance(target, bound.GetProperty):
-            path.insert(0, target.key.value if isinstance(target.key, bound.Constant) else ANY_KEY)
-            target = target.target
-        if not isinstance(target, bound.ReadVariable) or target.variable not in self._owned:
-            return False
-        return not path or (
-            (ANY_KEY not in path and is_new(self._owned[target.variable], path))
-            and not any(self._replaces(node, target.variable, path) for node in self._nodes)
-        )
-
-    def _replaces(self, node: Any, variable: bound.Variable, path: list[Any]) -> bool:
-        """Whether a statement may assign the object at the path or one that contains it."""
-        if not isinstance(node, bound.AssignProperty):
-            return False
-        keys = [node.key]
-        target = node.target
-        while isinstance(target, bound.GetProperty):
-            keys.insert(0, target.key)
-            target = target.target
-        if not isinstance(target, bound.ReadVariable) or target.variable is not variable:
-            return False
-        if len(keys) > len(path):
-            return False
-        return all(
-            not isinstance(key, bound.Constant) or key.value == step
-            for key, step in zip(keys, path, strict=False)
-        )
-
-    def _find_edited(self) -> dict[bound.Variable, set[tuple[str, ...]]]:
-        """Variables with a copy of a global that is written to, with the changed paths."""
-        paths: dict[bound.Variable, set[tuple[str, ...]]] = {}
-        refused, count = set[bound.Variable](), 0
-        for node in self._nodes:
-            if not isinstance(node, bound.AssignProperty):
-                continue
-            count += 1
-            variable, keys = path_of_write(node)
-            if variable is None:
-                continue
-            is_copy = isinstance(self._owned.get(variable), bound.ReadGlobal)
-            if not is_copy or not all(isinstance(key, str) for key in keys[:-1]):
-                refused.add(variable)
-            written = paths.setdefault(variable, set())
-            written.update(tuple(keys[:length]) for length in range(len(keys)))
-        if count > _MOST_EDITS:
-            return {}
-        return {
-            variable: written_paths
-            for variable, written_paths in paths.items()
-            if variable not in refused
-        }
+    # --- values that may be written
 
     def _may_be_put(self, node: Any) -> bool:
         """Whether a value is a scalar, or an unshared copy of the host's data."""
