@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hoglet.hog.python.codegen.text_calls import METHODS
 from hoglet.hog.runtime import budget as meter
-from hoglet.hog.runtime import compare, host_data, numbers
+from hoglet.hog.runtime import compare, host_data, numbers, plain_data
 from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow
@@ -230,6 +230,7 @@ def _namespace() -> dict[str, Any]:
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
         "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
         "host_value": host_data.HostValue,
+        "plain_leaf": plain_data.is_plain_leaf, "plain_part": plain_data.is_plain_part,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip
     for name, entry in STL.items():

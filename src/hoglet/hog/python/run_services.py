@@ -166,6 +166,8 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
         result = loaded.main(depth + 1, dict(chunk.globals))
         if type(result) is HostValue:
             result = import_value(result.value)
+        elif type(result) is tuple:
+            result = result[0]
         self._imported = {**self._imported, name: result}
         return result
 

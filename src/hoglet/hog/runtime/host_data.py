@@ -190,9 +190,13 @@ class HostValue:
 def exported(value: Any, shared: bool = False) -> Any:  # noqa: FBT001, FBT002 (for speed)
     """The result of a program as plain data: its own values, which nothing else refers to any more.
 
-    Parts of the host's data are copied, unless they may be ``shared``.
+    A tuple of one holds plain data, which the program has checked itself. Parts of the host's data
+    are copied, unless they may be ``shared``.
     """
-    if type(value) is not HostValue:
+    kind = type(value)
+    if kind is tuple:
+        return value[0]
+    if kind is not HostValue:
         return value if is_plain(value) else export_value(value)
     value = value.value
     if type(value) is not dict and type(value) is not list:

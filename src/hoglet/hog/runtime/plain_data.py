@@ -14,12 +14,13 @@ import orjson
 
 from hoglet.hog.runtime.numbers import whole
 from hoglet.hog.runtime.regex import finder
-from hoglet.hog.runtime.values import HogError
+from hoglet.hog.runtime.values import LARGEST_INTEGER, HogError
 
 DEEPEST: Final = 200  # most JSON libraries fail at about 250
 _ROOM: Final = 4096  # bytes of the JSON of a result that need not be copied
 _FEW: Final = 64
-_SHORT: Final = 1024
+_OF_PART: Final = 150  # brackets of a part of a literal, which may itself nest by 16
+SHORT: Final = 1024  # longer strings are charged individually
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
 _SIZES: Final = (8 * 1024, 128 * 1024, 4 * 1024 * 1024)
 
@@ -81,9 +82,27 @@ def is_plain(value: Any) -> bool:
     Shared parts count each time, so that a small value cannot become gigabytes of JSON.
     """
     kind = type(value)
-    if kind is dict:
-        return (len(value) <= _FEW and _is_flat(value)) or _is_plain_json(value)
-    return _is_plain_json(value) if kind is list else kind in _SCALARS
+    if kind is not dict and kind is not list:
+        return kind in _SCALARS
+    return (len(value) <= _FEW and _IS_FLAT[kind](value)) or _is_plain_json(value)
+
+
+def is_plain_leaf(value: Any) -> bool:
+    """Whether a value is a short string, a number that is its own import, a boolean or null."""
+    kind = type(value)
+    if kind is int:
+        return -LARGEST_INTEGER <= value <= LARGEST_INTEGER
+    if kind is float:
+        return not value.is_integer()
+    return len(value) <= SHORT if kind is str else value is None or kind is bool
+
+
+def is_plain_part(value: Any) -> bool:
+    """:func:`is_plain` of a value in a literal: it may nest less deeply."""
+    kind = type(value)
+    if kind is not dict and kind is not list:
+        return is_plain_leaf(value)
+    return (len(value) <= _FEW and _IS_FLAT[kind](value)) or _is_plain_json(value, _OF_PART)
 
 
 def _is_flat(value: dict[Any, Any]) -> bool:
@@ -91,7 +110,7 @@ def _is_flat(value: dict[Any, Any]) -> bool:
     for key, item in value.items():
         kind = type(item)
         if kind is str:
-            if len(item) > _SHORT:
+            if len(item) > SHORT:
                 return False
         elif kind is float:
             if item.is_integer():
@@ -103,6 +122,24 @@ def _is_flat(value: dict[Any, Any]) -> bool:
     return True
 
 
+def _has_flat_items(items: list[Any]) -> bool:
+    """:func:`_is_flat` of an array."""
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            if len(item) > SHORT:
+                return False
+        elif kind is float:
+            if item.is_integer():
+                return False
+        elif kind not in _SCALARS:
+            return False
+    return True
+
+
+_IS_FLAT: Final = {dict: _is_flat, list: _has_flat_items}
+
+
 def has_text_keys(value: dict[Any, Any]) -> bool:
     """Whether all keys are strings; joining them is the fastest test."""
     try:
@@ -112,7 +149,7 @@ def has_text_keys(value: dict[Any, Any]) -> bool:
     return True
 
 
-def _is_plain_json(value: Any) -> bool:
+def _is_plain_json(value: Any, most: int = DEEPEST) -> bool:
     """:func:`is_plain` in C: first bounded, then checked."""
     buffer = bytearray(_ROOM)
     view = memoryview(buffer)  # while it exists, the buffer cannot grow
@@ -123,7 +160,7 @@ def _is_plain_json(value: Any) -> bool:
         return False
     finally:
         view.release()
-    if len(text) > 2 * DEEPEST and text.count(91) + text.count(123) > DEEPEST:
+    if len(text) > 2 * most and text.count(91) + text.count(123) > most:
         return False  # it may nest too deeply: each level begins with one of the brackets
     return not has_whole_float(text)
 

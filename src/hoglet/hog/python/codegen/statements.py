@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.growth import GrowthPrinter
 from hoglet.hog.python.codegen.operands import Operand, coerced, literal
+from hoglet.hog.python.codegen.results import ResultPrinter
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14
@@ -25,7 +25,7 @@ def _by_length(path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
     return len(path), path
 
 
-class StatementPrinter(GrowthPrinter):
+class StatementPrinter(ResultPrinter):
     """The printer of statements."""
 
     def statement(self, node: Any) -> None:
@@ -179,17 +179,6 @@ class StatementPrinter(GrowthPrinter):
 
     # --- leaving
 
-    def _return(self, node: bound.Return) -> None:
-        if self.bound_function.number == 0 and not self.program.trace and self.is_raw(node.value):
-            self.line(f"return host_value({self.raw(node.value).text})")
-            return
-        operand = literal(None) if node.value is None else self.value(node.value)
-        kind = self.facts.results.get(self.bound_function.number) or "A"
-        text = coerced(operand, kind)
-        if self.program.trace:
-            text = f"note({self.source_line}, 'return', {text})"
-        self.line(f"return {text}")
-
     def _throw(self, node: bound.Throw) -> None:
         self.line(f"raise thrown({self.value(node.value).text})")
 
@@ -336,11 +325,6 @@ class StatementPrinter(GrowthPrinter):
         line = node.start.line if node.start is not None else self.source_line
         return f"note({line}, {name + '()'!a}, {text})"
 
-    @property
-    def bound_function(self) -> bound.BoundFunction:
-        """The function being printed."""
-        raise NotImplementedError
-
     _STATEMENTS: Final[dict[type, Callable[[Any, Any], None]]] = {
         bound.Block: _block,
         bound.ExpressionStatement: _expression,
@@ -348,7 +332,7 @@ class StatementPrinter(GrowthPrinter):
         bound.DeclareFunction: _declare_function,
         bound.AssignVariable: _assign,
         bound.AssignProperty: _assign_property,
-        bound.Return: _return,
+        bound.Return: ResultPrinter.result,
         bound.Throw: _throw,
         bound.If: _if,
         bound.While: _while,
