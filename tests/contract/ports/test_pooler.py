@@ -46,7 +46,9 @@ async def test_a_server_with_an_embedded_warehouse_refuses_a_pooler(postgres_url
         database = Database(pooler.url)
         try:
             with pytest.raises(StartupFault, match="pooler"):
-                async with embedded_writer(database, Settings.model_validate({"database_url": pooler.url})):
+                async with embedded_writer(
+                    database, Settings.model_validate({"database_url": pooler.url})
+                ):
                     pass
         finally:
             await database.close()

@@ -98,7 +98,9 @@ def _is_shallow(node: Any, deepest: int) -> bool:
 def _text(node: Any, parts: Iterator[Operand]) -> str:
     """The text of a literal with these parts."""
     if isinstance(node, bound.MakeObject):
-        pairs = [f"{key.value!a}: {_text(item, parts)}" for key, item in node.items]
+        keys = [ascii(key.value) for key, _ in node.items if isinstance(key, bound.Constant)]
+        items = [_text(item, parts) for _, item in node.items]
+        pairs = [f"{key}: {item}" for key, item in zip(keys, items, strict=True)]
         return f"{{{', '.join(pairs)}}}"
     if isinstance(node, bound.MakeArray):
         return f"[{', '.join([_text(item, parts) for item in node.items])}]"
