@@ -9,6 +9,8 @@ PYTEST ?= .venv/bin/pytest
 DIST := --dist loadfile --no-loadscope-reorder
 # More workers than cores, since tests wait for servers, deadlines and retries; slow tests most.
 WORKERS := -n 4
+# What these import takes each worker a third of a second.
+NO_CLIENTS := --ignore=tests/browser --ignore=tests/clients
 SLOW_WORKERS := -n 5
 SHELL := /bin/bash
 # If it is set, every test run rewrites the assertions of all test files again.
@@ -49,7 +51,7 @@ coverage: setup ## the coverage of the last make test; fails below the minimum i
 
 test: setup oracle ## the tests (some minutes), measured for make coverage
 	@rm -f .coverage*
-	HOGLET_TEST_COVERAGE=1 $(PYTEST) $(WORKERS) $(DIST) -m "not slow and not long and not browser and not clients"
+	HOGLET_TEST_COVERAGE=1 $(PYTEST) $(WORKERS) $(DIST) $(NO_CLIENTS) -m "not slow and not long"
 
 # The double has the same engine as make test, so it runs only the tests that HTTP can affect: values,
 # formats of results, errors, inserts. A real server runs all of them.
@@ -79,7 +81,7 @@ faults: setup ## all of tests/fault, 20 kills too (a quarter of an hour)
 	$(PYTEST) -n 2 --dist load tests/fault
 
 full: setup oracle ## every test but browser and clients: slow ones, 20 kills, thousands of generated programs
-	$(PYTEST) $(WORKERS) $(DIST) -m "not browser and not clients"
+	$(PYTEST) $(WORKERS) $(DIST) $(NO_CLIENTS)
 
 load: setup ## 100,000 events to a failing receiver, then the same with 50 kills (half an hour)
 	LOAD_EVENTS=100000 LOAD_KILLS=50 $(PYTEST) -s -m slow tests/fault/test_load.py
