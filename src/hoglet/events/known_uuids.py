@@ -11,7 +11,24 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, exists, literal, select, true, tuple_, union_all
+from sqlalchemy import (
+    ARRAY,
+    CollectionAggregate,
+    ColumnElement,
+    Integer,
+    Select,
+    Uuid,
+    any_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    true,
+    tuple_,
+    union_all,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -44,17 +61,20 @@ class KnownUuids:
         """The UUIDs that the project has stored within the window."""
         if not uuids:
             return set()
-        given = select(values_of(session, KnownUuidRow.event_uuid, uuids).cte())
         row, legacy = KnownUuidRow, SeenEventRow
         today = self._today()
         # Including the next day, because another server's clock may be ahead.
         days = range(today - self._window_days, today + 2)
-        recent = select(row.event_uuid).where(
-            row.day.in_(days), row.project_id == project_id, row.event_uuid.in_(given)
-        )
-        older = select(legacy.event_uuid).where(
-            legacy.project_id == project_id, legacy.event_uuid.in_(given)
-        )
+        if session.get_bind().dialect.name == "sqlite":
+            given = select(values_of(session, row.event_uuid, uuids).cte())
+            recent = select(row.event_uuid).where(
+                row.day.in_(days), row.project_id == project_id, row.event_uuid.in_(given)
+            )
+            is_older = legacy.event_uuid.in_(given)
+        else:
+            recent = _recorded_on(days, project_id, uuids)
+            is_older = legacy.event_uuid == _any_of(uuids)
+        older = select(legacy.event_uuid).where(legacy.project_id == project_id, is_older)
         return set((await session.scalars(union_all(recent, older))).all())
 
     async def add(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> int:
@@ -93,6 +113,27 @@ class KnownUuids:
     def _today(self) -> int:
         """Days since 1970."""
         return int(self._clock.now().timestamp()) // _SECONDS_PER_DAY
+
+
+def _recorded_on(days: Sequence[int], project_id: int, uuids: Sequence[UUID]) -> Select[UUID]:
+    """The UUIDs recorded on these days, with one search of PostgreSQL's index for each day.
+
+    As a join, it compares every row of the days with every UUID as long as it has no statistics of
+    a new table, and searches the index for each UUID and day when it has some: 300 and 114 ms
+    instead of 9 and 34 for 5,500 UUIDs among 40,000 and 460,000.
+    """
+    listed = bindparam(None, list(days), type_=ARRAY(Integer))
+    day = func.unnest(listed).table_valued("day").render_derived()
+    row = KnownUuidRow
+    found = select(row.event_uuid).where(
+        row.day == day.c.day, row.project_id == project_id, row.event_uuid == _any_of(uuids)
+    )
+    each = found.offset(0).lateral()  # an offset keeps it from becoming a join
+    return select(each.c.event_uuid).select_from(day).join(each, true())
+
+
+def _any_of(uuids: Sequence[UUID]) -> CollectionAggregate[bool]:
+    return any_(bindparam(None, list(uuids), type_=ARRAY(Uuid())))
 
 
 async def _delete_all(

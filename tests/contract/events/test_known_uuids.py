@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, text
 
 from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.tables import KnownUuidRow, SeenEventRow
 from hoglet.kit.clock import FixedClock, new_id
 from hoglet.store.database import Database
+from support.databases import open_database
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -121,3 +122,32 @@ async def test_more_uuids_than_parameters_are_found(world: World):
     await world.add(*uuids)  # again, as after a lost commit
 
     assert await world.find(*uuids, new_id()) == set(uuids)
+
+
+_ROWS_READ = """
+    SELECT sum(idx_tup_read) + (SELECT sum(seq_tup_read) FROM pg_stat_user_tables)
+    FROM pg_stat_user_indexes WHERE indexrelname = 'pk_known_uuids'
+"""
+
+
+async def test_postgres_does_not_read_the_other_uuids_of_a_day(postgres_url: str):
+    """Also before it has statistics of a new table, with a plan made when the table was empty."""
+    async with open_database(postgres_url) as database:
+        world = World(database)
+        async with database.write() as session:
+            await session.execute(text("ALTER TABLE known_uuids SET (autovacuum_enabled = false)"))
+        for _ in range(10):
+            await world.find(new_id())
+        others = [new_id() for _ in range(5000)]
+        await world.add(*others)
+        before = await _rows_read(database)
+        for _ in range(10):
+            assert await world.find(new_id(), others[0]) == {others[0]}
+        assert await _rows_read(database) - before < 1000
+
+
+async def _rows_read(database: Database) -> int:
+    """Rows that were read so far: other connections report them when they close."""
+    await database.engine.dispose()
+    async with database.read() as session:
+        return await session.scalar(text(_ROWS_READ)) or 0
