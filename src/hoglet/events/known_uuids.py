@@ -125,10 +125,10 @@ def _recorded_on(days: Sequence[int], project_id: int, uuids: Sequence[UUID]) ->
     listed = bindparam(None, list(days), type_=ARRAY(Integer))
     day = func.unnest(listed).table_valued("day").render_derived()
     row = KnownUuidRow
-    found = select(row.event_uuid).where(
+    matching = select(row.event_uuid).where(
         row.day == day.c.day, row.project_id == project_id, row.event_uuid == _any_of(uuids)
     )
-    each = found.offset(0).lateral()  # an offset keeps it from becoming a join
+    each = matching.offset(0).lateral()  # an offset keeps it from becoming a join
     return select(each.c.event_uuid).select_from(day).join(each, true())
 
 
