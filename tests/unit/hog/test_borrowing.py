@@ -60,6 +60,9 @@ CASES = [
     ("let e := event; e.properties.a.x := 9; print(e.properties.a, e.properties.b)", "{'x': 9, 'y': [1, 2]} {'x': 1}"),
     ("let e := event; e.properties.at := now(); print(typeof(e.properties.at), typeof(e.at))", "datetime datetime"),
     ("let e := event; e.properties.n := null; print(e.properties, keys(event.properties))", "{'a': {'x': 1, 'y': [1, 2]}, 'b': {'x': 1}, 'n': null, 't': 'text', 'z': null} ['a', 'b', 'n', 't', 'z']"),
+    ("let p := event.properties; let a := {'x': p.n}; let m := {}; m[a] := 1; for (let k, v in m) { print(k == a, has([k], a)) }", "true true"),
+    ("let p := event.properties; let o := {}; for (let k, v in p) { if (k != p.t) { o[k] := v } } o.a.x := 9; print(p.a.x)", "9"),
+    ("let p := event.properties; let l := ['a', 'b']; for (let k, v in p) { if (has(l, k)) { v.x := 9 } } print(p.a.x, p.b.x)", "9 9"),
     # what is the same object is equal to itself, and to nothing else
     ("let p := event.properties; print(p == p, p.a == p.a, p.a == p.b)", "true true false"),
     ("let p := event.properties; let a := p.a; print(a == p.a, p.a != a)", "true false"),

@@ -309,3 +309,18 @@ def test_what_chunks_may_not(source: str, message: str) -> None:
 
     assert isinstance(step, Failed)
     assert step.error.text.startswith(message)
+
+
+def test_each_run_has_its_own_limits_though_programs_share_their_modules() -> None:
+    source = "fun f(n) { return n = 0 ? 0 : 1 + f(n - 1) } return f(20)"
+    program, budget = compile_python(compile_program(source)), Budget()
+    importing = compile_python(compile_program("return import('deep')"))
+    host = ProgramHost(chunks={"deep": Chunk(program)})
+
+    for _ in range(2):
+        assert Execution(program, budget=budget).start() == Finished(20)
+        low = Execution(importing, host=host, budget=Budget(call_depth=10)).start()
+        assert isinstance(low, Failed)
+        assert low.error.kind == "depth"
+        assert isinstance(Execution(program, budget=Budget(call_depth=5)).start(), Failed)
+        assert Execution(importing, host=host, budget=budget).start() == Finished(20)

@@ -89,7 +89,7 @@ class Execution(RunServices):
         self.alarmed, self.parsed_json = False, NOTHING_PARSED
         self._generator, self._journal = None, None
         self._memory, self._charged = None, 0
-        self._imported, self._chunk_namespaces = NO_CHUNKS, ()
+        self._imported, self._chunks = NO_CHUNKS, ()
         self._traced = None
 
     def resume(self, value: Any) -> Step:
@@ -167,7 +167,7 @@ class Execution(RunServices):
 
     def _go_on(self) -> None:
         """Restore what a suspended run had beyond its start."""
-        if self._chunk_namespaces:
+        if self._chunks:
             self._let_run()
         if self._memory is not None:
             self._memory.go_on(self._figures)
@@ -179,18 +179,23 @@ class Execution(RunServices):
         before, thread.run = thread.run, self
         if not watchdog.awake:
             watchdog.wake()
-        namespace, budget = loaded.namespace, self.budget
-        namespace["LIMIT"], namespace["CAP"] = budget.call_depth, budget.memory_bytes
+        if loaded.budget is not self.budget:
+            loaded.limit(self.budget)
         self._figures = recent_figures.known or recent_figures.get()
-        self._mark = thread.clock.mark()
+        clock, wall = thread.clock, perf_counter()
+        if wall - clock.read_at > SHORT_S:
+            clock.read(wall)
+        self._mark = wall, clock.lead
         try:
             value = action(first, second)
-            if type(value) is GeneratorType:
+            kind = type(value)
+            if kind is tuple:
+                return Finished(value[0])
+            if kind is GeneratorType:
                 self._generator = value
                 return self._suspended(next(value))
-            if type(value) is HostCallRequest:
-                return value
-            return Finished(exported(value, self.shares_data))
+            is_done = kind is not HostCallRequest
+            return Finished(exported(value, self.shares_data)) if is_done else value
         except StopIteration as stop:
             return Finished(exported(stop.value, self.shares_data))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
@@ -198,7 +203,7 @@ class Execution(RunServices):
         except Exception as error:  # noqa: BLE001 (a bug in hoglet must not crash the host)
             return self._failed(EngineError(f"Internal error: {error!r}"), error.__traceback__)
         finally:
-            wall = perf_counter() - self._mark[0]
+            wall = perf_counter() - wall
             self._used_s += wall if wall < SHORT_S else CpuClock.since(self._mark)
             thread.run = before
 
@@ -236,8 +241,8 @@ class Execution(RunServices):
     def alarm(self) -> None:
         """Called by the watchdog from its own thread: makes the program check its budget."""
         self.alarmed = True
-        for namespace in (self._running.namespace, *self._chunk_namespaces):
-            namespace["LIMIT"] = 0
+        for loaded in (self._running, *self._chunks):
+            loaded.namespace["LIMIT"] = 0
 
     def check_in(self, depth: int) -> int:
         """Check depth, time and memory."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.builtins import VOCABULARY
 from hoglet.hog.python.codegen.borrowing import Borrowing
 from hoglet.hog.python.codegen.emitter import HostNames, ProgramContext
@@ -173,14 +174,22 @@ class LoadedProgram:
         main: ``main(1, globals)``: the result, or a generator of requests.
         namespace: the module's names; the watchdog sets ``LIMIT`` in it.
         lines: the Hog line behind each Python line.
+        budget: the limits that were set last.
     """
 
-    __slots__ = ("lines", "main", "namespace")
+    __slots__ = ("budget", "lines", "main", "namespace")
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
+        self.budget: Budget | None = None
         self.main: Callable[[int, dict[str, Any]], Any] = namespace["f0"]
         self.lines: tuple[int, ...] = namespace["LINES"]
+
+    def limit(self, budget: Budget) -> None:
+        """Set the limits of the run that begins or goes on."""
+        self.budget = budget
+        self.namespace["LIMIT"] = budget.call_depth
+        self.namespace["CAP"] = budget.memory_bytes
 
     def source_line(self, python_line: int) -> int:
         """The Hog line behind a Python line, 0 for none."""

@@ -69,7 +69,7 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
     _steps: int = 0
     _printed: int = 0
     _imported: Mapping[str, Any] = NO_CHUNKS
-    _chunk_namespaces: tuple[dict[str, Any], ...] = ()
+    _chunks: tuple[LoadedProgram, ...] = ()
     _traced: _Traced | None = None
     _mark: Mark = (0.0, 0.0)
     _figures: Figures = (0, 0)
@@ -81,13 +81,8 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
         return self._loaded
 
     def _let_run(self) -> None:
-        depth = self.budget.call_depth
-        namespace = self._running.namespace
-        namespace["LIMIT"] = depth
-        namespace["CAP"] = self.budget.memory_bytes
-        for namespace in self._chunk_namespaces:
-            namespace["LIMIT"] = depth
-            namespace["CAP"] = self.budget.memory_bytes
+        for loaded in (self._running, *self._chunks):
+            loaded.limit(self.budget)
 
     def now(self) -> float:
         """Seconds since 1970, to the millisecond."""
@@ -160,7 +155,7 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
         if chunk.program.suspends:
             raise EngineError(f"The chunk {name} cannot wait for the host")
         loaded = load_for(chunk.program, chunk.globals)
-        self._chunk_namespaces += (loaded.namespace,)
+        self._chunks += (loaded,)
         self._let_run()
         self._imported = {**self._imported, name: None}  # for a chunk that imports itself
         result = loaded.main(depth + 1, dict(chunk.globals))

@@ -12,11 +12,15 @@ from typing import Final
 SHORT_S: Final = 0.001
 
 type Mark = tuple[float, float]
-"""An instant: wall clock and CPU time of the thread, in seconds."""
+"""An instant: wall clock, and how far the CPU time of the thread is ahead of it, in seconds."""
 
 
 class CpuClock:
     """The CPU time of one thread; only that thread may call it.
+
+    Attributes:
+        read_at: the wall clock when the CPU time was read last; it is used for a millisecond.
+        lead: how far the CPU time was ahead of the wall clock then.
 
     Example:
         >>> clock = CpuClock()
@@ -24,23 +28,26 @@ class CpuClock:
         True
     """
 
-    __slots__ = ("_cpu", "_wall")
+    __slots__ = ("lead", "read_at")
 
     def __init__(self) -> None:
-        self._wall = -math.inf
-        self._cpu = 0.0
+        self.read_at = -math.inf
+        self.lead = 0.0
 
     def mark(self) -> Mark:
-        """The current time; its CPU time lags by at most a millisecond, and never leads."""
+        """The current time; its CPU time is off by at most a millisecond."""
         wall = perf_counter()
-        past = wall - self._wall
-        if past > SHORT_S:
-            self._wall, self._cpu = wall, thread_time()
-            return wall, self._cpu
-        return wall, self._cpu + past
+        if wall - self.read_at > SHORT_S:
+            self.read(wall)
+        return wall, self.lead
+
+    def read(self, wall: float) -> None:
+        """Read the CPU time at this time of the wall clock."""
+        self.read_at, self.lead = wall, thread_time() - wall
 
     @staticmethod
     def since(mark: Mark) -> float:
         """Seconds of CPU time since a mark of this thread."""
-        wall = perf_counter() - mark[0]
-        return wall if wall < SHORT_S else min(max(thread_time() - mark[1], 0.0), wall)
+        start, lead = mark
+        wall = perf_counter() - start
+        return wall if wall < SHORT_S else min(max(thread_time() - start - lead, 0.0), wall)

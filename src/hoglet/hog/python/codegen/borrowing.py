@@ -80,6 +80,7 @@ class Borrowing:
         self._direct = {function.number for function in facts.direct.values()}
         self._copies = Counter[bound.Variable]()
         self._elements: set[bound.Variable] = set()
+        self._keys = self._find_keys()
         writes = Writes(self._nodes)
         self.edited = writes.edited if enabled else {}
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
@@ -137,6 +138,24 @@ class Borrowing:
                     sources.setdefault(function.parameters[index], []).append(node.arguments[1])
                     self._elements.add(function.parameters[index])
         return sources
+
+    def _find_keys(self) -> set[bound.Variable]:
+        """Variables that only hold scalar keys; objects can be keys if the program makes them."""
+        keys = {
+            node.key
+            for node in self._nodes
+            if isinstance(node, bound.ForIn) and node.key is not None and not node.key.assigned
+        }
+        written = [node.key for node in self._nodes if isinstance(node, bound.AssignProperty)]
+        for node in self._nodes:
+            if isinstance(node, bound.MakeObject):
+                written += [key for key, _ in node.items]
+        is_scalar = all(
+            (isinstance(key, bound.ReadVariable) and key.variable in keys)
+            or (self._facts.kind(key) or "N") in _SCALARS
+            for key in written
+        )
+        return keys if is_scalar else set()
 
     def _add_arguments(
         self, node: bound.CallValue, sources: dict[bound.Variable, list[Any]]
@@ -245,9 +264,13 @@ class Borrowing:
         return not any(self._is_scalar(operand) for operand in operands)
 
     def _is_scalar(self, node: Any) -> bool:
-        """Whether a value is not an object, or is a list of literals."""
+        """Whether a value is not an object, or is a collection of literals."""
         if isinstance(node, bound.MakeArray | bound.MakeTuple):
             return all(isinstance(item, bound.Constant) for item in node.items)
+        if isinstance(node, bound.ReadVariable) and (
+            node.variable in self._keys or node.variable in self._facts.literals
+        ):
+            return True
         return (self._facts.kind(node) or "N") in _SCALARS
 
     def _are_apart(self, first: Any, second: Any) -> bool:
