@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import batched
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -64,7 +65,7 @@ async def detected(
 ) -> dict[PropertyKey, DetectedProperty]:
     """Stored properties, including deleted ones; unknown ones are omitted."""
     detected_properties: dict[PropertyKey, DetectedProperty] = {}
-    for part in _parts(keys):
+    for part in batched(keys, _NAMES_PER_STATEMENT):
         rows = select(PropertyDefinitionRow).where(_are_named(project_id, part))
         for row in await session.scalars(rows):
             detected_properties[row.kind, row.name] = DetectedProperty(
@@ -81,7 +82,7 @@ async def lock(session: AsyncSession, project_id: int) -> None:
 
 async def mark_mixed(session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]) -> None:
     """Mark properties that now have values of several forms."""
-    for part in _parts(keys):
+    for part in batched(keys, _NAMES_PER_STATEMENT):
         await session.execute(
             update(PropertyDefinitionRow)
             .where(_are_named(project_id, part))
@@ -141,7 +142,7 @@ async def count_properties(session: AsyncSession, project_id: int, kind: str) ->
 async def known_events(session: AsyncSession, project_id: int, names: Collection[str]) -> set[str]:
     """Which of the given names are defined."""
     defined: set[str] = set()
-    for part in _parts(list(names)):
+    for part in batched(names, _NAMES_PER_STATEMENT):
         row = EventDefinitionRow
         known = select(row.name).where(row.project_id == project_id, row.name.in_(part))
         defined.update(await session.scalars(known))
@@ -221,8 +222,3 @@ def _of_all_groups(types: Mapping[PropertyKey, str]) -> dict[PropertyKey, str]:
 def _are_named(project_id: int, keys: Sequence[PropertyKey]) -> ColumnElement[bool]:
     key = tuple_(PropertyDefinitionRow.kind, PropertyDefinitionRow.name)
     return and_(PropertyDefinitionRow.project_id == project_id, key.in_(keys))
-
-
-def _parts[T](values: Sequence[T]) -> list[Sequence[T]]:
-    step = _NAMES_PER_STATEMENT
-    return [values[start : start + step] for start in range(0, len(values), step)]

@@ -5,6 +5,7 @@ Built for batches: few statements with many rows, the same on SQLite and Postgre
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
@@ -103,7 +104,7 @@ class EventsRepository:
         deleted = [person.id for person in changes.deleted]
         if checked and await _all_ids(session, project_id, deleted):
             raise StateChanged("A merged person received another distinct id.")
-        for part in _parts(deleted):
+        for part in batched(deleted, _NAMES_PER_STATEMENT):
             missing = (PersonRow.project_id == project_id) & PersonRow.id.in_(part)
             await session.execute(delete(PersonRow).where(missing))
 
@@ -119,7 +120,7 @@ class EventsRepository:
         """The existing groups with these ``(index, key)``."""
         states: list[GroupState] = []
         key = tuple_(GroupRow.group_index, GroupRow.group_key)
-        for part in _parts(list(keys)):
+        for part in batched(keys, _NAMES_PER_STATEMENT):
             statement = select(GroupRow).where(GroupRow.project_id == project_id, key.in_(part))
             states.extend(
                 GroupState(
@@ -312,7 +313,7 @@ async def _lock_persons(session: AsyncSession, project_id: int, changes: PersonS
     new = {item.id for item in changes.persons} - loaded.keys()
     named = {item.person_id for item in changes.ids} - new
     stored: dict[UUID, int] = {}
-    for part in _parts(sorted(named | loaded.keys())):
+    for part in batched(sorted(named | loaded.keys()), _NAMES_PER_STATEMENT):
         statement = select(PersonRow.id, PersonRow.version).where(
             PersonRow.project_id == project_id, PersonRow.id.in_(part)
         )
@@ -355,8 +356,3 @@ async def _upsert(
     ordered = sorted(rows, key=lambda row: [str(row[key]) for key in keys])
     if len((await connection.execute(upsert, ordered)).all()) != len(rows):
         raise StateChanged(f"Another group of events changed {table.__tablename__}.")
-
-
-def _parts[T](items: Sequence[T]) -> list[Sequence[T]]:
-    step = _NAMES_PER_STATEMENT
-    return [items[start : start + step] for start in range(0, len(items), step)]

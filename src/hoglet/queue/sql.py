@@ -12,6 +12,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
-from hoglet.queue.statements import JOBS, depth_of, statements
+from hoglet.queue.statements import JOBS, depth_of, lease_room, statements
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import ChangeMark, Database, insert_into
 
@@ -76,7 +77,7 @@ class SqlQueue:
         self._owner = owner
         self._signals = signals or Signals()
         self._statements = statements(is_sqlite=database.is_sqlite)
-        self._lease_room = _lease_room(owner) if database.is_sqlite else None
+        self._lease_room = lease_room(owner) if database.is_sqlite else None
         self._busy: dict[str, bool] = {}
         self._empty_at: dict[str, ChangeMark] = {}
 
@@ -153,13 +154,13 @@ class SqlQueue:
         """Extend the leases of jobs to ``duration`` from now."""
         until = self._clock.now() + duration
         async with self._database.write() as session:
-            for part in _parts(jobs):
+            for part in batched(jobs, _ROWS_PER_STATEMENT):
                 await session.execute(update(JobRow).where(_held(part)).values(leased_until=until))
 
     async def finish(self, session: AsyncSession, jobs: Sequence[Job]) -> None:
         """Remove leased jobs in the caller's transaction."""
         connection = await session.connection()
-        for part in _parts(jobs):
+        for part in batched(jobs, _ROWS_PER_STATEMENT):
             result = await connection.execute(delete(JOBS).where(_held(part)))
             _expect(result, len(part))
 
@@ -206,7 +207,7 @@ class SqlQueue:
     async def release(self, jobs: Sequence[Job]) -> None:
         """Release leased jobs unchanged."""
         async with self._database.write() as session:
-            for part in _parts(jobs):
+            for part in batched(jobs, _ROWS_PER_STATEMENT):
                 await session.execute(update(JobRow).where(_held(part)).values(**_UNLEASED))
             self._wake_after_commit(session, {job.queue for job in jobs})
 
@@ -219,13 +220,12 @@ class SqlQueue:
 
     async def catch_up(self) -> int:
         """Reschedule jobs that were enqueued in the future, each with its original delay."""
-        now, moved = self._clock.now(), 0
+        now = self._clock.now()
         ahead = (JobRow.run_at > now) & (JobRow.enqueued_at > now + CLOCK_SKEW)
         columns = select(JobRow.id, JobRow.queue, JobRow.run_at, JobRow.enqueued_at)
         async with self._database.read() as session:  # nearly always finds nothing
             rows = (await session.execute(columns.where(ahead))).all()
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            part = rows[start : start + _ROWS_AT_ONCE]
+        for part in batched(rows, _ROWS_AT_ONCE):
             changes = [
                 {"id": row.id, "run_at": row.run_at - (row.enqueued_at - now), "enqueued_at": now}
                 for row in part
@@ -233,15 +233,14 @@ class SqlQueue:
             async with self._database.write() as session:
                 await session.execute(update(JobRow), changes)
                 self._wake_after_commit(session, {row.queue for row in part})
-            moved += len(part)
-        return moved
+        return len(rows)
 
     async def depth(self, queue: str) -> Depth:
         """Measure a queue."""
         now = self._clock.now()
         async with self._database.read() as session:
-            numbers = (await session.execute(depth_of(queue, now))).one()
-        ready, delayed, leased, failed, oldest = numbers
+            counts = (await session.execute(depth_of(queue, now))).one()
+        ready, delayed, leased, failed, oldest = counts
         lag = (now - oldest).total_seconds() if oldest else 0.0
         return Depth(
             ready=ready, delayed=delayed, leased=leased, failed=failed, lag_seconds=max(lag, 0.0)
@@ -308,24 +307,13 @@ class SqlQueue:
         statement = self._statements.take
         if group is not None:
             statement, values["new_group"] = self._statements.take_as_group, group
-        rows: list[Row[Any]] = []
-        for part in _parts(ids):
+        rows = list[Row[Any]]()
+        for part in batched(ids, _ROWS_PER_STATEMENT):
             taken = await connection.execute(statement, {**values, "ids": part})
             if group is not None:
                 taken = await connection.execute(self._statements.taken, {"ids": part})
             rows.extend(taken.all())
         return sorted(map(_job_of, rows), key=lambda job: (job.priority, job.run_at, job.id))
-
-
-def _lease_room(owner: str) -> str:
-    """As many bytes as leasing a group adds to a row; leasing removes them from ``error``.
-
-    SQLite writes only the changed pages of a row whose size stays the same. Otherwise a lease
-    writes the payload again, hundreds of kilobytes of it for a batch of events.
-    """
-    size_of_time, size_of_uuid = 27, 32
-    added = size_of_time + 2 * size_of_uuid + len(owner)  # until when, lease, group, owner
-    return " " * (added - 1)  # the type of a text of 58 and more takes two bytes, that of NULL one
 
 
 def _rows_of(jobs: Sequence[NewJob], now: datetime, lease_room: str | None) -> list[dict[str, Any]]:
@@ -361,10 +349,10 @@ async def _candidates(
     limit: int,
 ) -> list[Row[Any]]:
     """Due jobs as ``(id, weight, group_id, ordering_key, size)``, priority by priority."""
-    jobs: list[Row[Any]] = []
+    jobs = list[Row[Any]]()
     for statement in statements:
-        most = limit - len(jobs)
-        jobs.extend((await connection.execute(statement, {**parameters, "most": most})).all())
+        parameters = {**parameters, "most": limit - len(jobs)}
+        jobs.extend((await connection.execute(statement, parameters)).all())
         if len(jobs) >= limit:
             break
     return jobs
@@ -388,13 +376,8 @@ def _count(result: Any) -> int:
     return int(result.rowcount)
 
 
-def _parts[T](items: Sequence[T]) -> list[Sequence[T]]:
-    step = _ROWS_PER_STATEMENT
-    return [items[start : start + step] for start in range(0, len(items), step)]
-
-
 def _within_weight(
-    rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None = None
+    rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None
 ) -> list[Row[Any]]:
     """The longest prefix of rows within both limits; at least one row."""
     chosen: list[Row[Any]] = []

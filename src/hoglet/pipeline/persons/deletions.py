@@ -9,6 +9,7 @@ Source: docs/spec/data-and-queries.md#41-persons.
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import batched
 from uuid import UUID
 
 import msgspec
@@ -257,8 +258,8 @@ class PersonDeletions:
         )
         runs = sorted({str(each[0]) for each in result.rows} | set(map(str, withdrawn)))
         of_runs = "project_id = {project_id:Int64} AND instance_id IN {runs:Array(String)}"
-        for part in _parts(runs):
-            ids: QueryParameters = {"project_id": row.project_id, "runs": part}
+        for part in batched(runs, _IDS_PER_STATEMENT):
+            ids: QueryParameters = {"project_id": row.project_id, "runs": list(part)}
             if await self._count("log_entries", of_runs, ids):
                 await self._warehouse.erase_rows("log_entries", of_runs, ids, seconds=_SECONDS)
         return not is_running
@@ -298,7 +299,7 @@ class PersonDeletions:
         names = [str(each[0]) for each in result.rows]
         foreign: list[str] = []
         async with self._database.read() as session:
-            for part in _parts(names):
+            for part in batched(names, _IDS_PER_STATEMENT):
                 statement = select(DistinctIdRow.distinct_id).where(
                     DistinctIdRow.project_id == row.project_id,
                     DistinctIdRow.distinct_id.in_(part),
@@ -341,8 +342,3 @@ async def _delete_rows(session: AsyncSession, project_id: int, person_id: UUID) 
     await session.execute(
         delete(PersonRow).where(PersonRow.project_id == project_id, PersonRow.id == person_id)
     )
-
-
-def _parts(names: Sequence[str]) -> list[Sequence[str]]:
-    step = _IDS_PER_STATEMENT
-    return [names[start : start + step] for start in range(0, len(names), step)]
