@@ -1,7 +1,8 @@
 """``hoglet events``: imports and follows events."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ from hoglet.cli.tail import add_tail
 from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:
+    from hoglet.events.export_rows import ExportRows
+    from hoglet.events.files import CsvColumns
     from hoglet.events.importer import ImportResult
     from hoglet.settings import Settings
 
@@ -51,34 +54,30 @@ def import_events(
     """
     from hoglet.app.startup.faults import data_faults
     from hoglet.events.export_rows import ExportRows
-    from hoglet.events.files import FORMATS, CsvColumns, UnreadableFile, read_events
+    from hoglet.events.files import CsvColumns
     from hoglet.settings import load_settings
 
-    if kind not in FORMATS:
-        raise UnreadableFile(f"--format is one of {', '.join(FORMATS)}.")
-    problem = next(filter(None, map(_why_unreadable, files)), None)
-    if problem is not None:
-        raise UnreadableFile(problem)
     columns = CsvColumns(event=event, distinct_id=distinct_id, timestamp=timestamp)
     exports = ExportRows()
-    events = _one_after_another(
-        files,
-        lambda path: read_events(path, kind, columns, exports),  # pyright: ignore[reportArgumentType] (checked above)
-    )
+    events = _events_of(files, kind, columns, exports)
+    settings = load_settings(data_dir=data_dir)
+    with _advancing(files) as advance, data_faults(settings):
+        result = asyncio.run(_import(settings, project, historical, events, advance))
+    _print_result(result, exports.left_out)
+    raise typer.Exit(1 if result.refused and not result.accepted else 0)
+
+
+@contextmanager
+def _advancing(files: Sequence[Path]) -> Generator[Callable[[int, int], None]]:
+    """Show the progress through files; yields a function of position and accepted events."""
+    total = sum(path.stat().st_size for path in files)
     with _progress(Console(stderr=True, highlight=False)) as progress:
-        task = progress.add_task(
-            "import", total=sum(path.stat().st_size for path in files), count=0
-        )
+        task = progress.add_task("import", total=total, count=0)
 
         def advance(position: int, accepted: int) -> None:
             progress.update(task, completed=position, count=accepted)
 
-        settings = load_settings(data_dir=data_dir)
-        with data_faults(settings):
-            work = _import(settings, project, historical, events, advance)
-            result = asyncio.run(work)
-    _print_result(result, exports.left_out)
-    raise typer.Exit(1 if result.refused and not result.accepted else 0)
+        yield advance
 
 
 def _print_result(result: "ImportResult", left_out: Collection[str]) -> None:
@@ -90,10 +89,26 @@ def _print_result(result: "ImportResult", left_out: Collection[str]) -> None:
         print_hint(f"columns not imported: {', '.join(sorted(left_out))}")
 
 
+def _events_of(
+    files: Sequence[Path], kind: str, columns: "CsvColumns", exports: "ExportRows"
+) -> Iterator[tuple[int, Any]]:
+    """The events of all files, each with its position in their joined bytes."""
+    from hoglet.events.files import FORMATS, UnreadableFile, read_events
+
+    if kind not in FORMATS:
+        raise UnreadableFile(f"--format is one of {', '.join(FORMATS)}.")
+    problem = next(filter(None, map(_why_unreadable, files)), None)
+    if problem is not None:
+        raise UnreadableFile(problem)
+    return _one_after_another(
+        files,
+        lambda path: read_events(path, kind, columns, exports),  # pyright: ignore[reportArgumentType] (checked above)
+    )
+
+
 def _one_after_another(
     files: Sequence[Path], read: Callable[[Path], Iterator[tuple[int, Any]]]
 ) -> Iterator[tuple[int, Any]]:
-    """The events of all files, each with its position in their joined bytes."""
     before = 0
     for path in files:
         for position, raw in read(path):

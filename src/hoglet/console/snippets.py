@@ -53,37 +53,49 @@ def call_snippets(url: str, body: RequestBody) -> dict[str, str]:
     """
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return {
-        "curl": " \\\n  ".join(
-            (
-                f"curl {shlex.quote(url)}",
-                '-H "Authorization: Bearer $HOGLET_API_KEY"',
-                "-H 'Content-Type: application/json'",
-                f"-d {shlex.quote(text)}",
-            )
-        ),
-        "Python": (
-            "# pip install requests\n"
-            "import os\n\nimport requests\n\n"
-            "response = requests.post(\n"
-            f"    {url!r},\n"
-            "    headers={'Authorization': f\"Bearer {os.environ['HOGLET_API_KEY']}\"},\n"
-            f"    json={body!r},\n"
-            "    timeout=60,\n"
-            ")\n"
-            "response.raise_for_status()\n"
-            "print(response.json()['results'])"
-        ),
-        "TypeScript": (
-            f"const response = await fetch({json.dumps(url)}, {{\n"
-            '  method: "POST",\n'
-            "  headers: {\n"
-            "    Authorization: `Bearer ${process.env.HOGLET_API_KEY}`,\n"
-            '    "Content-Type": "application/json",\n'
-            "  },\n"
-            f"  body: JSON.stringify({text}),\n"
-            "});\n"
-            "if (!response.ok) throw new Error(await response.text());\n"
-            "const { results } = await response.json();\n"
-            "console.log(results);"
-        ),
+        "curl": _curl(url, text),
+        "Python": _python(url, body),
+        "TypeScript": _typescript(url, text),
     }
+
+
+def _curl(url: str, text: str) -> str:
+    return " \\\n  ".join(
+        (
+            f"curl {shlex.quote(url)}",
+            '-H "Authorization: Bearer $HOGLET_API_KEY"',
+            "-H 'Content-Type: application/json'",
+            f"-d {shlex.quote(text)}",
+        )
+    )
+
+
+def _python(url: str, body: RequestBody) -> str:
+    return (
+        "# pip install requests\n"
+        "import os\n\nimport requests\n\n"
+        "response = requests.post(\n"
+        f"    {url!r},\n"
+        "    headers={'Authorization': f\"Bearer {os.environ['HOGLET_API_KEY']}\"},\n"
+        f"    json={body!r},\n"
+        "    timeout=60,\n"
+        ")\n"
+        "response.raise_for_status()\n"
+        "print(response.json()['results'])"
+    )
+
+
+def _typescript(url: str, text: str) -> str:
+    return (
+        f"const response = await fetch({json.dumps(url)}, {{\n"
+        '  method: "POST",\n'
+        "  headers: {\n"
+        "    Authorization: `Bearer ${process.env.HOGLET_API_KEY}`,\n"
+        '    "Content-Type": "application/json",\n'
+        "  },\n"
+        f"  body: JSON.stringify({text}),\n"
+        "});\n"
+        "if (!response.ok) throw new Error(await response.text());\n"
+        "const { results } = await response.json();\n"
+        "console.log(results);"
+    )

@@ -127,16 +127,26 @@ def write_folder(
         documents = merged_list(folder, kind, retained, project.of_kind(kind))
         if documents or (folder / file.name).exists():
             write(folder / file.name, documents)
+    _write_functions(project, changed)
+    _write_endpoints(folder, project, variables, changed)
+    return changed
+
+
+def _write_functions(project: ProjectContent, changed: list[Path]) -> None:
     for key, document in project.objects["function"].items():
         _write_function(project.folders[key], document, changed)
         if key in project.objects["draft"]:
             kind, draft = document["type"], project.objects["draft"][key]
             _write_draft(project.folders[key], kind, draft, changed)
+
+
+def _write_endpoints(
+    folder: Path, project: ProjectContent, variables: Any, changed: list[Path]
+) -> None:
     known = {name_of(path): path for path in endpoint_files(folder)}
     for name, document in sorted(project.objects["endpoint"].items()):
         path = known.setdefault(name, file_for(folder / ENDPOINTS, name, known))
         _write_endpoint(path, document, variables, changed)
-    return changed
 
 
 def _retained(

@@ -66,8 +66,7 @@ async def open_services(
         opening = _open_warehouse(settings) if with_warehouse else _unopened(settings)
         database, warehouse = await _open_storage(settings, stack, opening)
         clock = await stack.enter_async_context(shared_clock(database, clock))
-        # An executor does not use the warehouse.
-        if with_warehouse and set(settings.roles) & {"api", "pipeline"}:
+        if with_warehouse and set(settings.roles) & {"api", "pipeline"}:  # an executor needs none
             await stack.enter_async_context(embedded_writer(database, settings))
             await claim_warehouse(database, warehouse, settings, clock)
         secret_keys = await open_secret_keys(database, settings)

@@ -38,27 +38,37 @@ def create_key(
     data_dir: DataDir = None,
 ) -> None:
     """Create a key and print it; it is shown only once."""
-    from hoglet.access import provisioning as issue
-
     requested = [scope.strip() for scope in scopes.split(",") if scope.strip()]
 
     async def work(session: "AsyncSession") -> str:
-        clock = SystemClock()
         if secret:
-            key = await issue.issue_secret_key(
-                session,
-                clock,
-                scopes=requested or ["endpoint:read"],
-                label=label,
-                project_id=project or 1,
-            )
-        else:
-            key = await issue.issue_personal_key(
-                session, clock, scopes=requested, label=label, project_id=project
-            )
-        return key.value
+            return await _issue_secret_key(session, requested, label, project or 1)
+        return await _issue_personal_key(session, requested, label, project)
 
     print(in_transaction(data_dir, work))
+
+
+async def _issue_personal_key(
+    session: "AsyncSession", scopes: list[str], label: str, project: int | None
+) -> str:
+    from hoglet.access.provisioning import issue_personal_key
+
+    key = await issue_personal_key(
+        session, SystemClock(), scopes=scopes, label=label, project_id=project
+    )
+    return key.value
+
+
+async def _issue_secret_key(
+    session: "AsyncSession", scopes: list[str], label: str, project: int
+) -> str:
+    from hoglet.access.provisioning import issue_secret_key
+
+    scopes = scopes or ["endpoint:read"]
+    key = await issue_secret_key(
+        session, SystemClock(), scopes=scopes, label=label, project_id=project
+    )
+    return key.value
 
 
 @keys_app.command("list")

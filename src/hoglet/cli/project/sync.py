@@ -76,7 +76,6 @@ def push(
     from hoglet.project_files.journal import PushJournal
     from hoglet.project_files.plan import check_code, check_secrets, make_plan
     from hoglet.project_files.push import PushFailed
-    from hoglet.project_files.push import push as push_plan
     from hoglet.project_files.server_project import ServerProject
 
     project = find_project(folder)
@@ -93,17 +92,24 @@ def push(
     gone = [change for change in plan.changes if change.verb == "delete"]
     confirm([f"{change.kind} {change.name}{change.loss}" for change in gone], yes=yes)
     print_plan(plan.changes)
+    try:
+        _apply(plan, server, journal)
+    except PushFailed as failed:
+        raise located(failed, project, files) from None
+    if plan.changes:
+        counts = ((verb, sum(c.verb == verb for c in plan.changes)) for verb in _VERBS)
+        print("pushed: " + ", ".join(f"{count} {_VERBS[verb]}" for verb, count in counts))
+
+
+def _apply(plan: Any, server: Any, journal: Any) -> None:
+    from hoglet.project_files.push import push as push_plan
+
     journal.begin(plan)
     with _stopped_by_signals() as should_stop:
         try:
             push_plan(server, plan, should_stop, journal.reached)
-        except PushFailed as failed:
-            raise located(failed, project, files) from None
         finally:
             journal.end()
-    if plan.changes:
-        counts = ((verb, sum(c.verb == verb for c in plan.changes)) for verb in _VERBS)
-        print("pushed: " + ", ".join(f"{count} {_VERBS[verb]}" for verb, count in counts))
 
 
 def _report_killed_push(journal: Any, then: str) -> None:
