@@ -13,19 +13,19 @@ from starlette.applications import Starlette
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.app.backup.service import remove_leftovers
 from hoglet.app.http.application import build_application
-from hoglet.app.http.connections import (
+from hoglet.app.http.draining import Drain
+from hoglet.app.http.listener import bind, listen
+from hoglet.app.http.serve import serve
+from hoglet.app.http.stalled_connections import (
     ConnectionReaper,
     Deadlines,
     connection_limit,
     reaping,
 )
-from hoglet.app.http.draining import Drain
-from hoglet.app.http.listener import bind, listen
-from hoglet.app.http.serve import serve
 from hoglet.app.services.container import Services, open_services
 from hoglet.app.services.features import Features, build_features
 from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
-from hoglet.app.startup.faults import startup_faults
+from hoglet.app.startup.errors import startup_faults
 from hoglet.app.startup.logging import configure_logs
 from hoglet.app.startup.requirements import check_extras, raise_descriptor_limit
 from hoglet.app.startup.server_file import (

@@ -52,7 +52,7 @@ def import_events(
     Takes PostHog's event exports as they are. Safe to repeat: an event that is already stored is
     not stored again.
     """
-    from hoglet.app.startup.faults import data_faults
+    from hoglet.app.startup.errors import data_faults
     from hoglet.events.export_rows import ExportRows
     from hoglet.events.files import CsvColumns
     from hoglet.settings import load_settings

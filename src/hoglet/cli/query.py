@@ -7,7 +7,7 @@ import typer
 
 from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.output import AsJson
-from hoglet.cli.rows import FormatOption, OutputOption, choose_format, print_rows
+from hoglet.cli.row_output import FormatOption, OutputOption, choose_format, print_rows
 from hoglet.cli.server.connection import connect
 from hoglet.cli.server.responses import QueryResponse
 

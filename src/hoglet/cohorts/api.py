@@ -36,10 +36,11 @@ from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound, SourceError
 from hoglet.web.csv import wants_csv
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, page_links, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

@@ -14,8 +14,8 @@ from hoglet.console.components.variable_fields import project_variables, with_ex
 from hoglet.console.navigation import PAGES
 from hoglet.console.session import Sessions
 from hoglet.kit.json import JsonObject
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.request_body import read_body
-from hoglet.web.router import JsonResponse
 
 _MOST = 1000
 _KINDS = frozenset({"HogQLMetadata", "HogQLAutocomplete"})

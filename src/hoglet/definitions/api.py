@@ -31,10 +31,11 @@ from hoglet.definitions.schemas import (
 )
 from hoglet.definitions.service import services_of
 from hoglet.kit.errors import Invalid
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

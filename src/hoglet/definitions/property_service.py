@@ -14,7 +14,7 @@ from hoglet.access.principals import Project, ProjectScope
 from hoglet.definitions import list_statements
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.errors import built_in
-from hoglet.definitions.forms import PropertyFormCounter
+from hoglet.definitions.json_forms import PropertyFormCounter
 from hoglet.definitions.listing import SESSION, PropertyListFilter
 from hoglet.definitions.schemas import PropertyChanges, sent
 from hoglet.definitions.serializers import property_record

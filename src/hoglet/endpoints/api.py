@@ -17,7 +17,8 @@ from hoglet.access.principals import ProjectScope, User
 from hoglet.endpoints import serializers as records
 from hoglet.endpoints.container import EndpointServices, services_of, urls_of
 from hoglet.endpoints.enums import is_name
-from hoglet.endpoints.record_schemas import (
+from hoglet.endpoints.repository import FoundEndpoint, ListFilters, Names
+from hoglet.endpoints.response_schemas import (
     VERSION_PARAMETER,
     ChangedRecord,
     Deleted,
@@ -28,7 +29,6 @@ from hoglet.endpoints.record_schemas import (
     Record,
     Version,
 )
-from hoglet.endpoints.repository import FoundEndpoint, ListFilters, Names
 from hoglet.endpoints.run.request import read_version, version_of
 from hoglet.endpoints.schemas import (
     CreateBody,
@@ -38,10 +38,11 @@ from hoglet.endpoints.schemas import (
     read,
 )
 from hoglet.kit.errors import Invalid, NotFound
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, Page, describe, flag, number
 from hoglet.web.pagination import PageRequest, envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import NOT_BOOLEAN
 
 router = Router()

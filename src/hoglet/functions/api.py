@@ -20,10 +20,11 @@ from hoglet.functions.schemas import FunctionChanges, FunctionFields
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound
 from hoglet.kit.json import JsonObject
+from hoglet.web.json_response import JsonResponse, json_response
 from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router, json_response
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

@@ -5,8 +5,8 @@
 
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python.budget import Budget
-from hoglet.hog.python.running import ProgramOutcome
-from hoglet.hog.python.running import run_program as run
+from hoglet.hog.python.run_to_end import ProgramOutcome
+from hoglet.hog.python.run_to_end import run_program as run
 from hoglet.kit.errors import SourceError
 
 __all__ = ["Budget", "ProgramOutcome", "SourceError", "compile_program", "run"]

@@ -15,7 +15,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.bind.binder import Binder
 from hoglet.hog.bind.expressions import EXPRESSIONS
 from hoglet.hog.bind.statements import STATEMENTS, bind_root
-from hoglet.hog.depth import guarded
+from hoglet.hog.nesting_guard import guarded
 from hoglet.hog.stdlib.table import STL
 from hoglet.syntax import parse, tree
 

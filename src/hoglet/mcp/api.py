@@ -40,6 +40,7 @@ from hoglet.mcp.tools import (
 )
 from hoglet.web.error_handlers import status_and_type
 from hoglet.web.in_process_client import ApiRequest, ApiResponse, Origin, call_application
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import (
     TEXT,
     Content,
@@ -50,7 +51,7 @@ from hoglet.web.openapi import (
     json_object,
 )
 from hoglet.web.request_body import read_body, read_json
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 PATH = "/mcp"

@@ -41,9 +41,10 @@ from hoglet.queries.schemas import (
 )
 from hoglet.queries.service import PlannedQuery, QueryRequest, check_query
 from hoglet.queries.tables import QueryRunRow
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe, flag
 from hoglet.web.request_body import read_body, read_object
-from hoglet.web.router import PROJECT_PREFIX, Depends, JsonResponse, Router
+from hoglet.web.router import PROJECT_PREFIX, Depends, Router
 
 router = Router()
 

@@ -23,9 +23,10 @@ from hoglet.queries.container import services_of
 from hoglet.queries.response import formatted
 from hoglet.queries.schemas import QueryBody
 from hoglet.queries.taxonomy import NotInTaxonomy, TaxonomyQuery
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import DocumentedResponse, describe
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import Body, Text, validate
 
 router = Router()

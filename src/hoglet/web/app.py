@@ -12,7 +12,6 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hoglet.web.compression import Compression
 from hoglet.web.cors import OpenCors
 from hoglet.web.error_handlers import install
 from hoglet.web.health import Check, Warnings, health_routes
@@ -24,6 +23,7 @@ from hoglet.web.request_body import (
     OpenRequests,
 )
 from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
+from hoglet.web.response_compression import Compression
 from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, HandlerRoute, PathNormalizer, Router
 from hoglet.web.trusted_proxy import TrustedProxy
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from hoglet.kit import errors
 from hoglet.kit.errors import HogletError
-from hoglet.web.router import JsonResponse
+from hoglet.web.json_response import JsonResponse
 
 logger = structlog.get_logger(__name__)
 

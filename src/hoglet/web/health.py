@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe
-from hoglet.web.router import JsonResponse
 
 type Check = Callable[[], Awaitable[None]]
 """Raises if the part is not usable; :class:`NotReady` carries a reason that is safe to show."""

@@ -8,7 +8,7 @@ dependencies, which run first, in order::
         request: Request, cohort_id: str, scope: Annotated[Scope, Depends(requires("cohort:read"))]
     ) -> Response: ...
 
-It responds with a :class:`JsonResponse`, which is encoded by orjson.
+It responds with a :class:`hoglet.web.json_response.JsonResponse`.
 """
 
 import inspect
@@ -22,14 +22,12 @@ from starlette.responses import Response
 from starlette.routing import Match, Route, request_response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hoglet.kit.json import dump_json
 from hoglet.web.pagination import ORIGINAL_PATH
 
 PROJECT_PREFIX = "/api/projects/{project_id}"
 _ENVIRONMENTS = "/api/environments"
 _PROJECTS = "/api/projects"
 _UNTOUCHED = ("/_nicegui",)  # the console's websocket transport needs its slashes
-_MINIMAL = "return=minimal"
 type Dependency = Callable[[Request], Awaitable[Any]]
 type Handler = Callable[..., Awaitable[Response]]
 
@@ -211,24 +209,3 @@ def arguments_of(endpoint: Handler) -> HandlerArguments:
         else:
             raise TypeError(f"{endpoint.__qualname__}: {name} is no argument of a handler")
     return HandlerArguments(tuple(requests), tuple(path), tuple(dependencies))
-
-
-class JsonResponse(Response):
-    """A JSON response; ``content`` consists of dict, list, str, numbers, bool and None."""
-
-    media_type = "application/json"
-
-    @override
-    def render(self, content: Any) -> bytes:
-        return dump_json(content)
-
-
-def json_response(request: Request, content: Any, *, status: int = 200) -> Response:
-    """The response of a secondary route, empty if the client sent ``Prefer: return=minimal``.
-
-    Source: docs/spec/hog-functions.md#1-routes-and-common-rules (rows 6-13).
-    """
-    preferences = request.headers.get("prefer", "").lower().replace(" ", "")
-    if status < 300 and _MINIMAL in preferences.split(","):
-        return Response(status_code=200, headers={"Preference-Applied": _MINIMAL})
-    return JsonResponse(content, status_code=status)

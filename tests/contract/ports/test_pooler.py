@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import func, insert, select, text
 
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.warehouse_identity import embedded_writer
 from hoglet.migrations import migrate
 from hoglet.settings import Settings

@@ -18,8 +18,9 @@ from hoglet.access.rate_limit import MemoryWindows, RateLimit, RateLimiter, Rate
 from hoglet.access.repository import hash_key
 from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import RequestPolicy, create_application
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from support.access import NOW, World, open_world
 
 router = Router()

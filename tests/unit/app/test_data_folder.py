@@ -12,7 +12,7 @@ from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
-from hoglet.app.startup.faults import StartupFault, describe
+from hoglet.app.startup.errors import StartupFault, describe
 from hoglet.app.startup.secret_keys import (
     add_secret_key,
     open_secret_keys,

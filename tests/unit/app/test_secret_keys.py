@@ -9,7 +9,7 @@ from sqlalchemy import insert
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.tables import SigningKeyRow
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.secret_keys import open_secret_keys
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.secrets.key_check import forget_keys

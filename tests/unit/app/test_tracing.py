@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.tracing import OtelTracer, wanted_by
 from hoglet.kit import tracing
 

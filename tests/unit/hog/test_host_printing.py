@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hoglet.hog.python.budget import Budget
-from hoglet.hog.python.running import run_program
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.host_data import printed_host

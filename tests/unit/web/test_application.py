@@ -14,9 +14,10 @@ from starlette.routing import Route
 from hoglet.kit import errors
 from hoglet.web.app import ReadinessChecks, create_application, set_fallback
 from hoglet.web.error_handlers import add_error_key
+from hoglet.web.json_response import JsonResponse, json_response
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import JsonResponse, Router, json_response
+from hoglet.web.router import Router
 from hoglet.web.validation import Body, validate
 
 router = Router()

@@ -23,10 +23,11 @@ from hoglet.access.principals import Principal, ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.access.serializers import key_object, secret_key_object
 from hoglet.access.tables import SecretKeyRow
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

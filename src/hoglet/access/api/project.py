@@ -15,10 +15,11 @@ from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import ProjectScope
 from hoglet.access.schemas import ActivityObject, NewVariable, VariableChanges, VariableObject
 from hoglet.kit.clock import iso_z
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, Page, describe, extensible, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

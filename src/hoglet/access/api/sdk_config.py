@@ -16,9 +16,10 @@ from hoglet.access.schemas import SiteApp
 from hoglet.kit.clock import new_id
 from hoglet.kit.errors import NotFound, Unauthenticated
 from hoglet.kit.json import JsonObject, dump_json, is_object
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import OpenApiObject, describe, extensible, text
 from hoglet.web.request_body import parse_json, read_body
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

@@ -22,10 +22,11 @@ from hoglet.access.schemas import (
 from hoglet.access.serializers import key_object, project_object, team_object
 from hoglet.access.visibility import AccessQueries, change_project
 from hoglet.kit.errors import NotFound
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

@@ -4,7 +4,7 @@ import errno
 import socket
 from typing import Any
 
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 
 BACKLOG = 1024
 

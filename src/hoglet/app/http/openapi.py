@@ -14,8 +14,9 @@ from starlette.routing import Route
 
 from hoglet.app.http.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
 from hoglet.web.health import health_routes
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import DescribedRoute, build_document, describe, route_doc
-from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, JsonResponse, Router
+from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, Router
 
 PATH = "/api/schema"
 _ROW = re.compile(r"^Row \d+[.:]\s*")

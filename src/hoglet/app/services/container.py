@@ -60,7 +60,7 @@ async def open_services(
         clock: source of the current time; the system clock by default.
         with_warehouse: False for work that does not use it; it is then neither opened nor migrated.
 
-    Library errors propagate; ``hoglet.app.startup.faults`` turns them into messages.
+    Library errors propagate; ``hoglet.app.startup.errors`` turns them into messages.
     """
     async with AsyncExitStack() as stack:
         opening = _open_warehouse(settings) if with_warehouse else _unopened(settings)

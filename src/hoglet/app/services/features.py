@@ -16,7 +16,7 @@ from hoglet.cohorts.repository import person_criteria
 from hoglet.definitions import system_rows as definitions
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.event_service import EventDefinitionService
-from hoglet.definitions.forms import PropertyFormCounter
+from hoglet.definitions.json_forms import PropertyFormCounter
 from hoglet.definitions.property_service import PropertyDefinitionService
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionServices

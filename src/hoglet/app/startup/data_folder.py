@@ -8,7 +8,7 @@ from typing import IO
 
 import structlog
 
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 
 KEY_FILE = "secret.key"
 

@@ -5,7 +5,7 @@ import resource
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.tracing import wanted_by
 from hoglet.settings import Settings
 

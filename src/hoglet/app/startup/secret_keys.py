@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import has_project
 from hoglet.app.startup.data_folder import KEY_FILE, check_regular
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.functions.secrets.box import SecretBox, read_keys
 from hoglet.functions.secrets.key_check import claim_keys
 from hoglet.functions.secrets.rotation import Counts, count_secrets

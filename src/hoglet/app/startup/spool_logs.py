@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 from sqlalchemy import select
 
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.tables import WarehouseIdentityRow
 from hoglet.settings import Settings
 from hoglet.spool import NamedLog, SpoolUnavailable

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.kit import tracing
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sqlalchemy import delete, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.tables import ProjectRow
-from hoglet.app.startup.faults import StartupFault
+from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.tables import WarehouseIdentityRow
 from hoglet.kit.clock import Clock
 from hoglet.settings import Settings

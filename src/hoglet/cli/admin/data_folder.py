@@ -49,7 +49,7 @@ def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitabl
         NoData: there is no database.
         StartupFault: it cannot be used.
     """
-    from hoglet.app.startup.faults import data_faults
+    from hoglet.app.startup.errors import data_faults
     from hoglet.settings import load_settings
 
     settings = load_settings(data_dir=data_dir)

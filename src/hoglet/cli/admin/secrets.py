@@ -24,7 +24,7 @@ class KeysConfigured(HogletError):
 @secrets_app.command("rotate")
 def rotate(data_dir: DataDir = None) -> None:
     """Add a new key to the key file; the next start re-encrypts everything with it."""
-    from hoglet.app.startup.faults import data_faults
+    from hoglet.app.startup.errors import data_faults
     from hoglet.app.startup.secret_keys import add_secret_key
 
     settings = _settings(data_dir)

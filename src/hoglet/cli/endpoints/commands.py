@@ -21,7 +21,7 @@ from hoglet.cli.endpoints.versions import (
 )
 from hoglet.cli.error_handling import BadUsage, exit_with_two
 from hoglet.cli.output import AsJson, print_json, print_table, visible, wide_console
-from hoglet.cli.rows import FormatOption, OutputOption, choose_format, print_rows
+from hoglet.cli.row_output import FormatOption, OutputOption, choose_format, print_rows
 from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.responses import QueryResponse

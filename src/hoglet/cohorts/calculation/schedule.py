@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 import structlog
 
 from hoglet.cohorts import repository
-from hoglet.cohorts.calculation_base import record_failure
 from hoglet.cohorts.jobs import COHORTS, scheduled_job
+from hoglet.cohorts.member_computation import record_failure
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
 from hoglet.queue.port import Queue

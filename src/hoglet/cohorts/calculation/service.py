@@ -16,9 +16,9 @@ import structlog
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
-from hoglet.cohorts.calculation_base import MemberComputation, clear_errors
 from hoglet.cohorts.criteria.model import Criteria, cohorts_in, stored_criteria
 from hoglet.cohorts.jobs import CalculateV1
+from hoglet.cohorts.member_computation import MemberComputation, clear_errors
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.kit.errors import HogletError
 

@@ -14,9 +14,9 @@ import orjson
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.cohorts import repository
-from hoglet.cohorts.calculation_base import MemberComputation, clear_errors
 from hoglet.cohorts.criteria.model import AllOf, Criteria, PersonProperty, stored_criteria
 from hoglet.cohorts.jobs import FillV1, MergeV1
+from hoglet.cohorts.member_computation import MemberComputation, clear_errors
 from hoglet.cohorts.messages import PersonsSql
 from hoglet.cohorts.static.merges import final_survivors
 from hoglet.cohorts.tables import CohortRow, CohortUploadRow

@@ -9,13 +9,14 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.container import services_of
 from hoglet.endpoints.materialization.builds import count_builds, list_builds
-from hoglet.endpoints.record_schemas import VERSION_PARAMETER
+from hoglet.endpoints.response_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.tables import BuildRow
 from hoglet.kit.clock import iso_z, iso_z_or_none
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, DocumentedResponse, Page, describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

@@ -13,12 +13,13 @@ from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.container import services_of, urls_of
 from hoglet.endpoints.openapi import endpoint as openapi
 from hoglet.endpoints.openapi.project import project_document
-from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.repository import ListFilters
+from hoglet.endpoints.response_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_version
 from hoglet.endpoints.run.targets import target_of
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

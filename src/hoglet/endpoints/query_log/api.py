@@ -16,13 +16,14 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.container import services_of
 from hoglet.endpoints.query_log.log import LOG_SOURCE, message_start
-from hoglet.endpoints.record_schemas import VERSION_PARAMETER
+from hoglet.endpoints.response_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_version
 from hoglet.kit.clock import iso_z, parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import LogLine, Page, describe, number, text
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import NOT_INSTANT, NOT_INTEGER
 
 router = Router()

@@ -9,10 +9,11 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.container import services_of
-from hoglet.endpoints.record_schemas import VERSION_PARAMETER
+from hoglet.endpoints.response_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.request import read_number, read_version
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import DocumentedResponse, describe, number
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

@@ -18,7 +18,7 @@ from starlette.types import Receive
 from hoglet.access.auth import authorize
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.container import EndpointServices, urls_of
-from hoglet.endpoints.record_schemas import VERSION_PARAMETER, QueryStatus
+from hoglet.endpoints.response_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.fast_path import (
     CachedResponse,
     KnownRequest,

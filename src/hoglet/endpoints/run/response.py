@@ -28,7 +28,7 @@ from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.kit.json import dump_json
-from hoglet.web.router import JsonResponse
+from hoglet.web.json_response import JsonResponse
 
 BODY_START = b'{"results":'
 LARGE_BYTES = 1024 * 1024

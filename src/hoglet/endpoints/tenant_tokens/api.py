@@ -21,10 +21,11 @@ from hoglet.endpoints.tenant_tokens.schemas import (
 )
 from hoglet.kit.clock import iso_z
 from hoglet.kit.errors import NotFound
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

@@ -17,9 +17,10 @@ from hoglet.endpoints.tables import EndpointAliasRow
 from hoglet.endpoints.versions.diff import difference
 from hoglet.kit.clock import iso_z
 from hoglet.kit.errors import NotFound
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import DocumentedResponse, Page, describe
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

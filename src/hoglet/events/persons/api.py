@@ -21,9 +21,10 @@ from hoglet.events.persons.schemas import (
 from hoglet.events.persons.serializers import show_person
 from hoglet.events.persons.service import PersonService
 from hoglet.kit.errors import MethodNotAllowed
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import validate
 
 router = Router()

@@ -8,10 +8,11 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.actions.service import ActionObject, ActionService
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, TEXT, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

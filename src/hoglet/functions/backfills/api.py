@@ -11,6 +11,7 @@ from hoglet.functions.backfills.service import (
     StartedBackfill,
 )
 from hoglet.kit.errors import NotFound
+from hoglet.web.json_response import JsonResponse, json_response
 from hoglet.web.openapi import (
     PAGE,
     TIME,
@@ -20,7 +21,7 @@ from hoglet.web.openapi import (
 )
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import JsonResponse, Router, json_response
+from hoglet.web.router import Router
 
 router = Router()
 

@@ -12,6 +12,7 @@ from hoglet.functions.dead_letters.schemas import (
     read_filters,
 )
 from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import (
     PAGE,
     TEXT,
@@ -24,7 +25,7 @@ from hoglet.web.openapi import (
 )
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import JsonResponse, Router
+from hoglet.web.router import Router
 
 router = Router()
 

@@ -7,8 +7,9 @@ from hoglet.functions.api import FUNCTION_PATH, Writes, service_of
 from hoglet.functions.drafts.service import Drafts
 from hoglet.functions.presenter import full_object
 from hoglet.functions.response_schemas import FunctionObject
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe
-from hoglet.web.router import JsonResponse, Router
+from hoglet.web.router import Router
 
 router = Router()
 

@@ -11,9 +11,10 @@ from hoglet.functions.explain_match.schemas import (
     MatchExplanation,
 )
 from hoglet.functions.explain_match.service import MatchExplainer
+from hoglet.web.json_response import json_response
 from hoglet.web.openapi import OBJECT, OpenApiObject, describe, json_object
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Router, json_response
+from hoglet.web.router import Router
 
 router = Router()
 

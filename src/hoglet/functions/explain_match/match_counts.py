@@ -13,7 +13,7 @@ import msgspec
 from hoglet.access.principals import ProjectScope
 from hoglet.functions import worker_operations
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.explain_match.failures import as_seen
+from hoglet.functions.explain_match.run_conditions import as_seen
 from hoglet.functions.explain_match.schemas import (
     MAX_COUNTED_EVENTS,
     MatchCount,

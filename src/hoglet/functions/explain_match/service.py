@@ -15,7 +15,7 @@ from hoglet.functions.explain_match.conditions import (
     Explanation,
     ExplanationRequest,
 )
-from hoglet.functions.explain_match.failures import (
+from hoglet.functions.explain_match.run_conditions import (
     as_seen,
     failures,
     mapping_failures,

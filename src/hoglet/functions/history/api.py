@@ -8,10 +8,11 @@ from hoglet.functions.api import FUNCTION_PATH, Reads, Writes, service_of
 from hoglet.functions.history.service import History
 from hoglet.functions.presenter import full_object
 from hoglet.functions.response_schemas import FunctionObject
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, TEXT, TIME, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import JsonResponse, Router
+from hoglet.web.router import Router
 
 router = Router()
 

@@ -9,10 +9,11 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.integrations.schemas import IntegrationFields, IntegrationObject
 from hoglet.functions.integrations.service import IntegrationService
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 
 router = Router()
 

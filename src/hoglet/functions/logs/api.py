@@ -14,8 +14,9 @@ from hoglet.functions.logs.telemetry import (
 )
 from hoglet.kit.relative_dates import DateClock
 from hoglet.warehouse.telemetry import Telemetry
+from hoglet.web.json_response import json_response
 from hoglet.web.openapi import DocumentedResponse, LogLine, Page, describe, number, text
-from hoglet.web.router import Router, json_response
+from hoglet.web.router import Router
 
 router = Router()
 

@@ -20,9 +20,10 @@ from hoglet.functions.templates.registry import (
     Template,
 )
 from hoglet.kit.errors import NotFound
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
-from hoglet.web.router import JsonResponse, Router
+from hoglet.web.router import Router
 
 router = Router()
 public_router = Router()

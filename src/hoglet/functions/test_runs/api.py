@@ -7,9 +7,10 @@ from hoglet.functions.api import FUNCTION_PATH, Writes
 from hoglet.functions.test_runs.result import TestRunObject
 from hoglet.functions.test_runs.service import TestRunService
 from hoglet.kit.errors import Bug
+from hoglet.web.json_response import json_response
 from hoglet.web.openapi import OBJECT, describe, json_object
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Router, json_response
+from hoglet.web.router import Router
 
 router = Router()
 

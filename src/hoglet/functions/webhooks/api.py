@@ -14,9 +14,10 @@ from hoglet.functions.api import service_of
 from hoglet.functions.webhooks.service import Incoming, WebhookAnswer, Webhooks
 from hoglet.kit.errors import TooLarge
 from hoglet.web.error_handlers import add_error_key
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_body
-from hoglet.web.router import JsonResponse, Router
+from hoglet.web.router import Router
 
 router = Router()
 

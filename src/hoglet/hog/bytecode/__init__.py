@@ -11,7 +11,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.bytecode.expressions import EXPRESSIONS
 from hoglet.hog.bytecode.printer import Bytecode, BytecodePrinter, Handlers
 from hoglet.hog.bytecode.statements import STATEMENTS
-from hoglet.hog.depth import guarded
+from hoglet.hog.nesting_guard import guarded
 
 _HANDLERS: Handlers = EXPRESSIONS | STATEMENTS
 

@@ -7,11 +7,11 @@ import msgspec
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.compile import compile_template
-from hoglet.hog.depth import guarded
 from hoglet.hog.javascript.expressions import EXPRESSIONS
 from hoglet.hog.javascript.library import helpers, library_source
 from hoglet.hog.javascript.printer import Handlers, JavaScriptPrinter
 from hoglet.hog.javascript.statements import STATEMENTS
+from hoglet.hog.nesting_guard import guarded
 
 _HANDLERS: Handlers = EXPRESSIONS | STATEMENTS
 

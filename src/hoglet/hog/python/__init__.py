@@ -12,7 +12,7 @@ from hoglet.hog.python.program import (
     compile_python,
     load,
 )
-from hoglet.hog.python.running import ProgramOutcome, run_program
+from hoglet.hog.python.run_to_end import ProgramOutcome, run_program
 from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCallRequest, ProgramHost
 from hoglet.hog.runtime.errors import RunError
 

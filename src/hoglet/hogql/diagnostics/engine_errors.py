@@ -14,7 +14,7 @@ import msgspec
 
 from hoglet.hogql.diagnostics.engine_terms import plain, shows_inside
 from hoglet.hogql.diagnostics.positions import called, names_of
-from hoglet.hogql.diagnostics.reads import READ_KINDS
+from hoglet.hogql.diagnostics.read_messages import READ_KINDS
 from hoglet.hogql.diagnostics.structure_messages import STRUCTURE_KINDS
 from hoglet.hogql.diagnostics.type_messages import TYPE_KINDS
 from hoglet.hogql.diagnostics.value_messages import VALUE_KINDS

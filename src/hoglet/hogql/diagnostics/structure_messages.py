@@ -11,7 +11,7 @@ from hoglet.hogql.diagnostics.positions import (
     is_whole,
     ungrouped,
 )
-from hoglet.hogql.diagnostics.reads import Kind
+from hoglet.hogql.diagnostics.read_messages import Kind
 from hoglet.hogql.errors import NOT_AGGREGATE, refused
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree

@@ -12,7 +12,7 @@ from hoglet.hogql.diagnostics.positions import (
     is_whole,
     only_call,
 )
-from hoglet.hogql.diagnostics.reads import Kind
+from hoglet.hogql.diagnostics.read_messages import Kind
 from hoglet.hogql.errors import ILLEGAL_TYPE, LIST_OF_PROPERTY, refused
 from hoglet.hogql.functions import find_function
 from hoglet.kit.errors import SourceError

@@ -10,7 +10,7 @@ from hoglet.hogql.diagnostics.positions import (
     calls_in,
     constant,
 )
-from hoglet.hogql.diagnostics.reads import Kind
+from hoglet.hogql.diagnostics.read_messages import Kind
 from hoglet.hogql.errors import refused
 from hoglet.hogql.functions.units import UNITS
 from hoglet.kit.errors import SourceError

@@ -19,9 +19,9 @@ from hoglet.hogql.plan import (
 )
 from hoglet.hogql.resolve.aggregation import COLLECTED
 from hoglet.hogql.resolve.calls import check_count, is_star
-from hoglet.hogql.resolve.frames import resolve_frame
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.resolve.window_frames import resolve_frame
 from hoglet.hogql.types import TIMES
 from hoglet.syntax import tree
 

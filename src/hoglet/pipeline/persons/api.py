@@ -28,10 +28,11 @@ from hoglet.pipeline.persons.schemas import (
     read_flag,
 )
 from hoglet.pipeline.persons.splits import PersonSplits
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import NOT_UUID, not_a_choice, validate
 
 router = Router()

@@ -18,9 +18,10 @@ from hoglet.queries.container import services_of
 from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
 from hoglet.queries.search.persons import PersonSearch, read_filters
 from hoglet.web.csv import wants_csv
+from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import page_links, parse_page
-from hoglet.web.router import Depends, JsonResponse, Router
+from hoglet.web.router import Depends, Router
 from hoglet.web.validation import REQUIRED
 
 router = Router()

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
-from hoglet.console.components.record_users import filters_of, functions_with
+from hoglet.console.components.used_by import filters_of, functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.records.functions import FunctionRecord
 from hoglet.console.records.project import ActionRecord, ActionStep, RequestBody

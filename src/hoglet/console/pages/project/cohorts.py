@@ -12,7 +12,7 @@ from hoglet.console.api_client import Backend
 from hoglet.console.components.criteria_form import CriteriaForm
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
-from hoglet.console.components.record_users import endpoint_user
+from hoglet.console.components.used_by import endpoint_user
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.records.project import CohortRecord, RequestBody
 from hoglet.console.session import Sessions

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
-from hoglet.console.components.record_users import functions_with
+from hoglet.console.components.used_by import functions_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.records.functions import FunctionInputs, FunctionRecord
 from hoglet.console.records.project import IntegrationRecord, RequestBody

@@ -12,7 +12,7 @@ from hoglet.access.schemas import code_name
 from hoglet.console.api_client import Backend
 from hoglet.console.components.data_table import Row, column
 from hoglet.console.components.record_page import RecordKind, RecordPage, RecordUser
-from hoglet.console.components.record_users import endpoints_with
+from hoglet.console.components.used_by import endpoints_with
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.records.endpoints import VariableRecord
 from hoglet.console.records.project import RequestBody, StoredQuery

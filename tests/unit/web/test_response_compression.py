@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import Message
 
 from hoglet.web.app import create_application
-from hoglet.web.compression import (
+from hoglet.web.response_compression import (
     INLINE_BYTES,
     LEAST_BYTES,
     PART_BYTES,
