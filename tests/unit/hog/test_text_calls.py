@@ -148,6 +148,8 @@ OPERATORS = [
     "typeof(VALUE) != 'object'", "typeof(VALUE) = 'null'", "'boolean' = typeof(VALUE)",
     "typeof(VALUE) != 'null'", "typeof(VALUE) = 'date'", "typeof(VALUE) = 'tuple'",
     "VALUE ilike '%a%'", "VALUE not ilike '%A%'", "VALUE ilike 'İ'", "VALUE ilike '%a%b%'",
+    "VALUE like '%a_c%'", "VALUE not like 'b%_'", "VALUE like '_%'", "VALUE like '%é_%'",
+    "VALUE not like '%x%y'",
     "VALUE ilike ''", "VALUE in keys(o)", "VALUE not in keys(o)", "length(keys(VALUE))",
     "o[VALUE]", "has(['a', 'Ada', 1], VALUE)", "VALUE ?? 'none'", "f'{VALUE}!'", "VALUE + 1",
     "VALUE * 2", "1 - VALUE", "VALUE % 7", "not VALUE", "VALUE ? 1 : 2", "VALUE ?? 1 > 0.5",

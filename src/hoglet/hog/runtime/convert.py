@@ -34,10 +34,12 @@ def import_value(value: Any) -> Any:
     ``{"__hogDate__": True, "year": 2024, "month": 5, "day": 3}`` becomes a HogDate.
     """
     kind = type(value)
+    if kind is int:
+        if -1073741823 <= value <= 1073741823:  # ints of one digit are compared fastest
+            return value
+        return value if -LARGEST_INTEGER <= value <= LARGEST_INTEGER else to_float(value)
     if kind in _AS_IS:
         return value
-    if kind is int:
-        return value if -LARGEST_INTEGER <= value <= LARGEST_INTEGER else to_float(value)
     try:
         return _imported(value)
     except RecursionError:

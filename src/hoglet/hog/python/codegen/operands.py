@@ -266,6 +266,7 @@ def _helper_text(
         if "%" not in bare and "_" not in bare:
             word = _LIKE[operator]
             return _membership(word, literal(bare).text, left, new, helper)
+        return _with_prefilter(operator, bare, left, new, right)
     if operator in _IGNORING_CASE and right.constant and right.kind == "S" and not left.constant:
         bare = right.value.strip("%")
         if "%" not in bare and "_" not in bare and bare.isascii():
@@ -285,6 +286,20 @@ def _membership(word: str, needle: str, text: Operand, new: Temporaries, otherwi
     """A search in a string; other types are passed to the function ``otherwise``."""
     first, again = new.twice(text)
     return f"({needle} {word} {again} if type({first}) is S else {otherwise}({again}, {needle}))"
+
+
+def _with_prefilter(
+    operator: str, pattern: str, text: Operand, new: Temporaries, right: Operand
+) -> str:
+    """``like`` with wildcards inside: only strings with its longest piece are passed to it."""
+    piece = max(re.split("[%_]", pattern), key=len)
+    helper = _HELPERS[operator]
+    if not piece.isascii() or not piece or text.constant:
+        return f"{helper}({text.text}, {right.text})"
+    first, again = new.twice(text)
+    without = operator == "not like"
+    test = f"type({first}) is S and {literal(piece).text} not in {again}"
+    return f"({without} if {test} else {helper}({again}, {right.text}))"
 
 
 _IGNORING_CASE: Final = {"ilike": "in", "not ilike": "not in"}
