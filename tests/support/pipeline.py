@@ -149,7 +149,7 @@ class Line:
             ],
             stages=GroupStages(processor, self.definitions, warehouse, self.committer),
             projects=ProjectSources(access, self.functions, "https://hoglet.example"),
-            monitoring=IngestMonitoring(self.health, IngestMetrics(CollectorRegistry())),
+            monitoring=IngestMonitoring(self.health, IngestMetrics(self.registry)),
             limits=limits,
         )
 

@@ -113,20 +113,31 @@ class BatchWorker:
         self._may_begin = asyncio.Event()
         self._has_backlog = False
         self._runs_per_event = 0.0
+        self._gathers_until = 0.0
+        self._last_project: int | None = None
 
     async def run(self) -> None:
         """Run until :meth:`stop`; then finish what is processed, and release the other groups."""
         async with asyncio.TaskGroup() as tasks:
             while not self._stopping.is_set():
                 self._may_begin.clear()
-                run = None if self._is_full() else await self._begin()
-                if run is not None:
-                    self._runs.append(run)
-                    tasks.create_task(self._store(run))
-                elif not self._stopping.is_set():
+                if not await self._begin_next(tasks) and not self._stopping.is_set():
                     await self._wait()
             for run in self._runs:
                 run.give_up()
+
+    async def _begin_next(self, tasks: asyncio.TaskGroup) -> bool:
+        """Start the next group, if there is one and it may begin."""
+        has_gathered = await self._gather()
+        if self._stopping.is_set() or self._is_full():
+            return False
+        run = await self._begin()
+        if run is None:
+            return False
+        self._let_small_groups_grow(run.group, is_pressed=has_gathered or len(self._runs) > 0)
+        self._runs.append(run)
+        tasks.create_task(self._store(run))
+        return True
 
     def stop(self) -> None:
         """Make :meth:`run` return."""
@@ -142,6 +153,26 @@ class BatchWorker:
             return False
         await self._store(run)
         return True
+
+    async def _gather(self) -> bool:
+        """Wait while the next group gathers events; False if it can begin at once."""
+        pause = self._gathers_until - time.monotonic()
+        if pause <= 0:
+            return False
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), pause)
+        return True
+
+    def _let_small_groups_grow(self, group: SpooledGroup, *, is_pressed: bool) -> None:
+        """Have the next group gather events if this one is small although others precede it.
+
+        An event that comes alone is not delayed, and groups of several projects are not: each
+        project would wait for all others.
+        """
+        is_small = group.events < self._limits.small and not self._has_backlog
+        if is_pressed and is_small and group.project_id == self._last_project:
+            self._gathers_until = time.monotonic() + self._limits.gather_seconds
+        self._last_project = group.project_id
 
     def _is_full(self) -> bool:
         """Whether the worker process has enough to do, or groups wait for their release.
