@@ -46,7 +46,7 @@ def compile_times() -> tuple[float, float]:
     """Median milliseconds of parsing alone and of the whole compilation."""
     from hoglet.hogql.compile import compile_query
     from hoglet.hogql.context import QueryContext
-    from hoglet.syntax import parse_query
+    from hoglet.syntax.parse import parse_query
 
     context = QueryContext(project_id=1)
     return (

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from hoglet.hog.compile import compile_expression
-from hoglet.hog.python import compile_batch_predicate
+from hoglet.hog.python.predicate import compile_batch_predicate
 
 GLOBALS = Path(__file__).parent / "programs" / "filter.globals.json"
 CONDITION = (

@@ -27,7 +27,9 @@ from benchmarks.hog import batches, compiling
 
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import CompiledProgram, Execution, Failed, ProgramHost, compile_python
+from hoglet.hog.python.execution import Execution
+from hoglet.hog.python.program import CompiledProgram, compile_python
+from hoglet.hog.python.steps import Failed, ProgramHost
 
 HERE = Path(__file__).parent
 ORACLE = HERE.parent.parent / "tests" / "oracle"

@@ -14,8 +14,8 @@ from hogql_parser_rs import parse_program_json
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import bind_program
 from hoglet.hog.javascript import program_javascript
-from hoglet.hog.python import compile_python
 from hoglet.hog.python import program as loading
+from hoglet.hog.python.program import compile_python
 from hoglet.syntax.parse import parse_program
 
 SOURCE = Path(__file__).with_name("fifty_lines.hog")

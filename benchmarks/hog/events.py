@@ -21,7 +21,9 @@ from typing import Any
 
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import CompiledProgram, Execution, Finished, ProgramHost, compile_python
+from hoglet.hog.python.execution import Execution
+from hoglet.hog.python.program import CompiledProgram, compile_python
+from hoglet.hog.python.steps import Finished, ProgramHost
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "events"

@@ -16,12 +16,12 @@ from hoglet.functions.filters.build import build_filter
 from hoglet.functions.filters.context import FilterContext
 from hoglet.hogql import QueryContext, compile_query, property_condition
 from hoglet.hogql.ast_builders import walk
-from hoglet.hogql.filters.dates import as_text
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.kit.relative_dates import (
     DateClock,
     NotADate,
+    as_text,
     range_bounds,
     resolve_date,
 )

@@ -14,7 +14,7 @@ import pytest
 
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql import compile_query
-from hoglet.hogql.diagnostics import explain, problem_of
+from hoglet.hogql.diagnostics.engine_errors import explain, problem_of
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.functions import functions
 from hoglet.kit.errors import SourceError

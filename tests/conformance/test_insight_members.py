@@ -14,7 +14,7 @@ import pytest
 
 from hoglet.endpoints.query_schema import expand
 from hoglet.hogql import compile_query
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.hogql.query_json import nodes
 from hoglet.kit.errors import HogletError
 from support.hogql_generated import CONTEXT

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hoglet.hogql import compile_query
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from support.hogql_generated import CONTEXT
 from support.hogql_world import HogqlWorld, plain
 from support.statements import Statement, read_statements

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import run_program
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program, compile_template
 from hoglet.hog.javascript import program_javascript
-from hoglet.hog.python import compile_python
+from hoglet.hog.python.program import compile_python
 from hoglet.kit.errors import SourceError
 from support.hog_cases import Case, read_cases
 from support.hog_engines import run_javascript, run_machine, run_python

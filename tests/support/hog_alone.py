@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hoglet.hog.python import Budget, run_program
+from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.memory import process_bytes
+from hoglet.hog.python.run_to_end import run_program
 
 
 class Measured(NamedTuple):

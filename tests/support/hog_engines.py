@@ -6,7 +6,8 @@ from typing import NamedTuple
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
 from hoglet.hog.javascript import program_javascript
-from hoglet.hog.python import Budget, run_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.run_to_end import run_program
 from support.hog_cases import Case
 from support.oracle import Server, need, why_no_machine, why_no_node
 

@@ -11,8 +11,10 @@ from typing import Final
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
 from hoglet.hog.javascript import program_javascript
-from hoglet.hog.python import Budget, compile_python, run_program
+from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.memory import process_bytes
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
 from support.hog_cases import read_cases

@@ -1,12 +1,15 @@
 """Compiles criteria and queries of persons to SQL in the sandbox."""
 
 from hoglet.access.principals import Project
-from hoglet.cohorts import worker_operations as operations
 from hoglet.cohorts.criteria.model import Criteria
 from hoglet.cohorts.messages import CohortRequest, PersonsPage, PersonsRequest, PersonsSql
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import CompileContext
 from hoglet.hogql.query_json.nodes import QueryNode
+
+# Paths of operations, so that the server does not import what only workers run.
+_COMPILE_PERSONS = "hoglet.cohorts.worker_operations:compile_persons"
+_COMPILE_COHORT = "hoglet.cohorts.worker_operations:compile_cohort"
 
 
 class CohortCompiler:
@@ -42,7 +45,7 @@ class CohortCompiler:
             SourceError: a property filter does not compile.
         """
         request = PersonsRequest(page, await self._context(project))
-        return await self._compiler.call(operations.compile_persons, request, PersonsSql)
+        return await self._compiler.call(_COMPILE_PERSONS, request, PersonsSql)
 
     async def _compile(
         self,
@@ -52,7 +55,7 @@ class CohortCompiler:
         query: QueryNode | None = None,
     ) -> PersonsSql:
         request = CohortRequest(await self._context(project), criteria=criteria, query=query)
-        return await self._compiler.call(operations.compile_cohort, request, PersonsSql)
+        return await self._compiler.call(_COMPILE_COHORT, request, PersonsSql)
 
     async def _context(self, project: Project) -> CompileContext:
         return self._compiler.stamped(await self._compiler.context(project, unlimited=True))

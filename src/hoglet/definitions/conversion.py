@@ -10,10 +10,11 @@ from typing import Final
 import structlog
 from sqlalchemy import update
 
+from hoglet import hogql
 from hoglet.definitions.observer import BOOLEAN as BOOLEAN_FORM
 from hoglet.definitions.observer import MIXED, NUMBER, UNSEEN
 from hoglet.definitions.tables import PropertyDefinitionRow
-from hoglet.hogql import QueryContext, compile_query
+from hoglet.hogql.context import QueryContext
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
@@ -101,7 +102,7 @@ class ConversionShares:
     ) -> tuple[int, int]:
         context = query_context(project_id, timezone, row, self._clock.now())
         text = f"select count(), countIf(value is null) from ({latest_values(row, days)})"  # noqa: S608 (escaped)
-        query = compile_query(text, context=context)
+        query = hogql.compile_query(text, context=context)
         answer = await self._warehouse.query(
             query.sql, query.params, budget=QueryBudget(seconds=_SECONDS)
         )

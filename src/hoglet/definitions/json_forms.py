@@ -7,9 +7,9 @@ Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries (the repa
 
 from typing import Any, Final
 
+from hoglet import hogql
 from hoglet.definitions.conversion import LOOKED_AT, latest_values, query_context
 from hoglet.definitions.tables import PropertyDefinitionRow
-from hoglet.hogql import compile_query
 from hoglet.kit.clock import Clock
 from hoglet.warehouse import QueryBudget, Warehouse
 
@@ -53,7 +53,7 @@ class PropertyFormCounter:
             f"groupUniqArray({_EXAMPLES})(sent) "
             f"from ({latest_values(row)}) group by form"
         )
-        query = compile_query(text, context=context)
+        query = hogql.compile_query(text, context=context)
         answer = await self._warehouse.query(query.sql, query.params, budget=_BUDGET)
         forms: dict[str, Json] = {}
         for word, rows, unconverted, examples in answer.rows:

@@ -18,13 +18,13 @@ import orjson
 
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.errors import unknown_variables
-from hoglet.hogql.filters.dates import as_text
 from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import is_array, object_at
 from hoglet.kit.relative_dates import (
     DateClock,
     NotADate,
+    as_text,
     resolve_date,
     start_of_day,
 )

@@ -62,3 +62,15 @@ async def find_counter(
 async def drop_expired(session: AsyncSession, now: datetime) -> None:
     """Delete counters whose window has ended."""
     await session.execute(delete(MaskRow).where(MaskRow.expires_at <= now))
+
+
+def masked_allowance(old: int, new: int, threshold: int | None) -> int:
+    """How many of the runs that raised a counter from ``old`` to ``new`` may proceed.
+
+    Example:
+        >>> masked_allowance(0, 5, 2)
+        3
+    """
+    if not threshold:
+        return 1 if old == 0 and new > 0 else 0
+    return (new - 1) // threshold - (old - 1) // threshold

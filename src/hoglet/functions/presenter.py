@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import User, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.access.schemas import UserObject
-from hoglet.functions.compile.warnings import CodeWarning
+from hoglet.functions.compile.messages import CodeWarning
 from hoglet.functions.drafts.fields import visible
 from hoglet.functions.inputs.secrets import secret_keys, visible_inputs
 from hoglet.functions.json_types import FunctionMapping, MappingSecrets, SecretValues, SentFields

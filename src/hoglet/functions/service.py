@@ -22,7 +22,7 @@ from hoglet.access.activity import Activity, ActivityLog, FieldChange, changes_b
 from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
-from hoglet.functions.compile.function import CompiledFunction
+from hoglet.functions.compile.messages import CompiledFunction
 from hoglet.functions.history.secrets import (
     hide,
     hide_in_history,

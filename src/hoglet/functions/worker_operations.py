@@ -4,54 +4,23 @@ Registered by name in the composition root. Each takes and returns plain msgspec
 """
 
 from time import perf_counter
-from typing import TypedDict
 
 import msgspec
 
-from hoglet.functions.compile.function import CompiledFunction, CompileInput, compile_function_parts
-from hoglet.functions.executable.matching import Conditions, Outcome, match_function
+from hoglet.functions.compile.function import compile_function_parts
+from hoglet.functions.compile.messages import CompileAnswer, CompiledFunction, CompileInput
+from hoglet.functions.executable.matching import Conditions, match_function
+from hoglet.functions.executable.messages import MatchAnswer, MatchOutcomes, Outcome
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import Transformation
-from hoglet.functions.explain_match.conditions import ExplanationRequest, explain
-from hoglet.functions.runtime.engine import Pinned
+from hoglet.functions.explain_match.conditions import explain
+from hoglet.functions.explain_match.messages import ExplanationRequest
 from hoglet.functions.runtime.filter_globals import filter_globals, lazy_filter_globals
-from hoglet.functions.runtime.messages import RunLogLine, StepRequest
+from hoglet.functions.runtime.messages import Pinned, RunLogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
 from hoglet.functions.test_runs.skip_reason import filter_skip_reason
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import JsonObject
-
-
-class CompileRefusal(TypedDict):
-    """Why a function does not compile."""
-
-    detail: str
-    code: str
-    attr: str | None
-
-
-class CompileAnswer(TypedDict, total=False):
-    """A ``CompiledFunction`` as plain values, or why there is none."""
-
-    compiled: JsonObject
-    refused: CompileRefusal
-
-
-class MatchAnswer(TypedDict):
-    """A ``Match`` as plain values, and why the filter, or the mapping by number, does not match.
-
-    ``reasons`` is ``{"": "event = 'a' does not hold: …", "0": "…"}``.
-    """
-
-    match: JsonObject
-    reasons: dict[str, str]
-
-
-class MatchOutcomes(TypedDict):
-    """One outcome for each event, fewer if time runs out, and the first error of a filter."""
-
-    outcomes: list[Outcome]
-    error: str | None
 
 
 def compile_function(payload: JsonObject) -> CompileAnswer:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_program
+from hoglet.syntax.parse import parse_program
 from hoglet.syntax.scan import Piece, pieces
 from hoglet.syntax.tree import Node
 

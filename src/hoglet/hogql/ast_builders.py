@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from hoglet.kit.errors import Bug
-from hoglet.syntax import parse_query, tree
+from hoglet.syntax import tree
 
 type Expression = tree.Expression
 
@@ -96,7 +96,11 @@ def changed[T: msgspec.Struct](node: T, **fields: Any) -> T:
     return msgspec.structs.replace(node, **fields)
 
 
-_parsed = lru_cache(maxsize=64)(parse_query)
+@lru_cache(maxsize=64)
+def _parsed(template: str) -> Any:
+    from hoglet.syntax.parse import parse_query  # servers build trees, but never parse
+
+    return parse_query(template)
 
 
 def fill(template: str, **parts: Any) -> Any:

@@ -275,3 +275,15 @@ def _not_a_date(text: str) -> NotADate:
     return NotADate(
         f"'{visible}' is not a date: use -7d, mStart, 2026-01-05 or 2026-01-05T10:00:00Z"
     )
+
+
+def as_text(moment: datetime) -> str:
+    """A timestamp as local text with microseconds.
+
+    It includes the UTC offset if the wall time occurs twice, when clocks are set back.
+    """
+    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+    again = moment.replace(fold=1 - moment.fold)
+    if moment.utcoffset() == again.utcoffset():
+        return text
+    return text + moment.isoformat()[-6:]

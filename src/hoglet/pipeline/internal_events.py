@@ -28,18 +28,20 @@ from hoglet.pipeline.ingest.group_processor import (
     WORKER_FAILURES,
     FunctionSource,
 )
-from hoglet.pipeline.ingest.internal_matching import InternalRequest
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
     Handling,
+    InternalRequest,
     ProjectFacts,
     encoder,
     internal_answers,
 )
-from hoglet.pipeline.ingest.worker_operations import match_internal_event
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.worker import LEASE, JobPolicy
 from hoglet.sandbox import Sandbox
+
+# The path of an operation, so that the server does not import what only workers run.
+_MATCH = "hoglet.pipeline.ingest.worker_operations:match_internal_event"
 
 log = structlog.get_logger()
 _encoder = msgspec.msgpack.Encoder()
@@ -184,9 +186,7 @@ class InternalEventMatcher:
             attempt = msgspec.structs.replace(request, handling=handling, reason=str(failure or ""))
             payload = pack(encoder, attempt)
             try:
-                answer = await self._sandbox.call(
-                    match_internal_event, payload, deadline=self._deadline
-                )
+                answer = await self._sandbox.call(_MATCH, payload, deadline=self._deadline)
                 return internal_answers.decode(answer)
             except WORKER_FAILURES as error:
                 failure = error

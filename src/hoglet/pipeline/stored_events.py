@@ -24,7 +24,7 @@ from hoglet.functions.runtime.globals import (
     person_globals,
     project_globals,
 )
-from hoglet.pipeline.ingest.transform import iso
+from hoglet.kit.clock import iso_z
 from hoglet.store.database import Database
 from hoglet.warehouse import QueryBudget, Warehouse
 from hoglet.warehouse.port import QueryParameters
@@ -285,7 +285,7 @@ def globals_of(event: StoredEvent, url: str, name_properties: list[str] | None) 
                 event=event.event,
                 distinct_id=event.distinct_id,
                 properties=orjson.loads(event.properties or "{}"),
-                timestamp=iso(event.timestamp),
+                timestamp=iso_z(event.timestamp),
                 elements_chain=event.elements_chain,
             ),
         )

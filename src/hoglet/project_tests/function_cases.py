@@ -13,17 +13,16 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.json_types import Globals, ProjectGlobal
 from hoglet.functions.loader import integration_ids, with_integrations
-from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.globals import (
     group_globals,
     person_globals,
     project_globals,
     source_globals,
 )
-from hoglet.functions.runtime.messages import Step, StepRequest
+from hoglet.functions.runtime.messages import Pinned, Step, StepRequest
 from hoglet.functions.test_runs.globals import read_globals
 from hoglet.functions.test_runs.result import SandboxClient
-from hoglet.hog.python.steps import TraceStep
+from hoglet.hog.runtime.trace import TraceStep
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.host_limits import HostLimiter

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from hoglet.hog.python.steps import TraceStep
+from hoglet.hog.runtime.trace import TraceStep
 from hoglet.project_tests.case_types import Results
 from hoglet.project_tests.cases import Case
 

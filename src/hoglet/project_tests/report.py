@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from hoglet.functions.runtime.engine import statement_lines
-from hoglet.hog.python.steps import TraceStep
+from hoglet.hog.runtime.trace import TraceStep
 from hoglet.project_files.formats.function_file import CODE
 from hoglet.project_tests.outcome import CaseOutcome
 

@@ -24,14 +24,16 @@ from hoglet.queries import repository
 from hoglet.queries.database_schema import DatabaseSchema, database_schema
 from hoglet.queries.editor_query_schemas import LANGUAGES, METADATA, SCHEMA
 from hoglet.queries.service import with_known_variables
-from hoglet.queries.worker import autocomplete, metadata
 from hoglet.queries.worker.diagnostics import finding, of_error
-from hoglet.queries.worker.messages import CompleteRequest, InspectRequest
-from hoglet.queries.worker.metadata import Inspected, Report
+from hoglet.queries.worker.messages import CompleteRequest, Inspected, InspectRequest, Report
 from hoglet.queries.worker.suggestion import Completions
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryRefused
+
+# Paths of operations, so that the server does not import what only workers run.
+_INSPECT = "hoglet.queries.worker.metadata:inspect"
+_COMPLETE = "hoglet.queries.worker.autocomplete:complete"
 
 
 class EditorQueries:
@@ -71,7 +73,7 @@ class EditorQueries:
                 await self._context(project, system_tables),
                 await self._unconverted_shares(project, node["query"]),
             )
-            report = await self._compiler.call(metadata.inspect, request, Inspected)
+            report = await self._compiler.call(_INSPECT, request, Inspected)
         except (Invalid, SourceError, Unreadable) as error:
             failed = Report(node["query"])
             failed.errors.append(finding(node["query"], error.detail))
@@ -160,7 +162,7 @@ class EditorQueries:
         context = await self._context(project, readable_system_tables(scope.principal))
         request = CompleteRequest(node, context, properties, variables)
         try:
-            return await self._compiler.call(autocomplete.complete, request, Completions)
+            return await self._compiler.call(_COMPLETE, request, Completions)
         except Invalid:
             return {"suggestions": [], "incomplete_list": True, "timings": []}
 

@@ -22,11 +22,12 @@ from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import HogletError, SourceError, Unreadable
 from hoglet.kit.json import dump_json
 from hoglet.queries.kinds import check_node
-from hoglet.queries.worker.events import FILTER_LISTS, INVALID_KEY, EventsPlan
-from hoglet.queries.worker.events import plan_events as plan_events_in_worker
-from hoglet.queries.worker.messages import PlanRequest
+from hoglet.queries.worker.messages import FILTER_LISTS, INVALID_KEY, EventsPlan, PlanRequest
 from hoglet.queries.worker.special_columns import EVENT_COLUMNS
 from hoglet.warehouse import JsonParts
+
+# The path of an operation, so that the server does not import what only workers run.
+_PLAN = "hoglet.queries.worker.events:plan_events"
 
 _ROWS_AT_ONCE = 2_000
 """More rows are assembled outside of the event loop."""
@@ -45,7 +46,7 @@ async def plan_events(
     context = compiler.stamped(await compiler.context(project, system_tables=system_tables))
     request = PlanRequest(node, context, project.person_display_name_properties)
     try:
-        plan = await compiler.call(plan_events_in_worker, request, EventsPlan)
+        plan = await compiler.call(_PLAN, request, EventsPlan)
     except SourceError as error:
         if error.error_code == INVALID_KEY:
             raise Unreadable(error.message, attr=f"query__{error.attr}") from error

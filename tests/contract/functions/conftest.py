@@ -18,7 +18,7 @@ from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills import api as backfill_api
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import read_answer
-from hoglet.functions.compile.function import CompiledFunction, CompileInput
+from hoglet.functions.compile.messages import CompiledFunction, CompileInput
 from hoglet.functions.dead_letters import api as dead_letter_api
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.functions.drafts import api as draft_api

@@ -17,6 +17,16 @@ LATER = {
     "rich",  # other commands
     "yaml",  # the first request for a template
 }
+# Only workers compile and run programs and queries.
+COMPILERS = {
+    "hoglet.functions.runtime.engine",
+    "hoglet.hog.compile",
+    "hoglet.hog.python.program",
+    "hoglet.hogql.compile",
+    "hoglet.hogql.functions.registry",
+    "hoglet.hogql.insights.plan",
+    "hoglet.syntax.parse",
+}
 START = """
 import sys
 sys.argv = ["hoglet", "serve"]
@@ -44,6 +54,10 @@ def test_a_start_leaves_out_what_is_needed_later() -> None:
 
     assert {"hoglet", "sqlalchemy", "starlette", "typer"} <= loaded
     assert loaded & LATER == set()
+
+
+def test_a_start_imports_no_compiler() -> None:
+    assert COMPILERS & set(_printed(START)) == set()
 
 
 def test_garbage_is_collected_again_after_the_imports() -> None:

@@ -10,14 +10,11 @@ import time
 import msgspec
 import pytest
 
-from hoglet.functions.compile.function import CompileInput, compile_function_parts
-from hoglet.functions.executable.matching import (
-    FunctionIndex,
-    mask_key,
-    masked_allowance,
-    match_function,
-)
+from hoglet.functions.compile.function import compile_function_parts
+from hoglet.functions.compile.messages import CompileInput
+from hoglet.functions.executable.matching import FunctionIndex, mask_key, match_function
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
+from hoglet.functions.masking import masked_allowance
 from hoglet.functions.runtime.filter_globals import filter_globals
 
 CHAIN = (

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 import yaml
 
-from hoglet.functions.compile.function import CompileInput, compile_function_parts
+from hoglet.functions.compile.function import compile_function_parts
+from hoglet.functions.compile.messages import CompileInput
 from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.executable.transform import Transformation

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import Budget, Execution, compile_python, run_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.memory import (
     MemoryMeter,
     frame_values,
@@ -21,6 +22,8 @@ from hoglet.hog.python.memory import (
     process_bytes,
     recent_figures,
 )
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
 from support.hog_alone import RunAlone
 from support.seeds import thinned
 

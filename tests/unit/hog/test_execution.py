@@ -6,17 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import (
-    Budget,
-    Chunk,
-    Execution,
-    Failed,
-    Finished,
-    HostCallRequest,
-    compile_python,
-    run_program,
-)
-from hoglet.hog.python.steps import HostFailure, ProgramHost
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.execution import Execution
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
+from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCallRequest, ProgramHost
+from hoglet.hog.runtime.errors import HostFailure
 from hoglet.kit.clock import FixedClock
 
 NOON = FixedClock(datetime(2024, 5, 3, 12, tzinfo=UTC))

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import Budget, compile_python, run_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
 
 GLOBALS = {
     "event": {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hoglet.hog.python import run_program
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.hog.stdlib.table import STL
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from hoglet.hog.python import Budget, run_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.host_data import HostValue, exported

@@ -3,8 +3,7 @@
 import pytest
 
 from hoglet.hog.compile import compile_expression
-from hoglet.hog.python import compile_batch_predicate, compile_predicate
-from hoglet.hog.python.predicate import PredicateFailed
+from hoglet.hog.python.predicate import PredicateFailed, compile_batch_predicate, compile_predicate
 
 EVENTS = [
     {"event": "a", "properties": {"n": 5, "url": "https://x.test/buy", "tags": ["p", "q"]}},

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import Budget, Execution, Failed, Finished, compile_python, run_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.execution import Execution
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
+from hoglet.hog.python.steps import Failed, Finished
 from hoglet.hog.runtime.plain_data import is_plain
 
 pytestmark = pytest.mark.engine

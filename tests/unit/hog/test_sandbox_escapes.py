@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import (
-    Budget,
-    Execution,
-    Failed,
-    Finished,
-    HostCallRequest,
-    ProgramHost,
-    compile_python,
-)
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.execution import Execution
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.steps import Failed, Finished, HostCallRequest, ProgramHost
 from hoglet.kit.errors import SourceError
 
 from .test_sandbox_safety import check_vocabulary

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import compile_python, run_program
 from hoglet.hog.python.builtins import VOCABULARY
-from hoglet.hog.python.program import load
+from hoglet.hog.python.program import compile_python, load
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.hog.stdlib.table import STL
 from support.hog_cases import read_cases
 from support.seeds import thinned

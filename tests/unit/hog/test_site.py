@@ -11,7 +11,7 @@ from hoglet.hog.javascript import (
     transpile_site_source,
 )
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_expression
+from hoglet.syntax.parse import parse_expression
 from support.hog_engines import _javascript
 from support.oracle import need, why_no_node
 

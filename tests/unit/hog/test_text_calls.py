@@ -3,7 +3,8 @@
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import compile_python, run_program
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
 
 VALUES = [
     None, "", " ", "  a b ", "Ada", "a=b=c", "=", "=a", "utm_source", "UTM_",

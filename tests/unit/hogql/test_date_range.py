@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hoglet.hogql import QueryContext, compile_query
-from hoglet.hogql.insights import build_insight
 from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import SourceError
 
 WEDNESDAY = datetime(2026, 1, 14, 15, 30, 20, tzinfo=UTC)

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from hoglet.hogql import compile_query
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import SourceError
 from support.hogql_world import CONTEXT, UNLIMITED, HogqlWorld
 

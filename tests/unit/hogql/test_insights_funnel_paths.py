@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from hoglet.hogql import compile_query
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import SourceError
 from support.hogql_generated import CONTEXT, Seen
 from support.hogql_paths import RANGE, Steps, check, edges, item, micros

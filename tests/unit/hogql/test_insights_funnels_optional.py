@@ -8,7 +8,7 @@ from statistics import mean, median
 import pytest
 
 from hoglet.hogql import compile_query
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import SourceError
 from support.hogql_generated import CONTEXT, Seen
 from support.hogql_reference import Calendar, local, within

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from hoglet.hogql import compile_query
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from support.hogql_generated import CONTEXT, EVENTS, Seen
 from support.hogql_reference import Calendar, local, named, text, within
 from support.hogql_world import HogqlWorld

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from hoglet.hogql import SavedColumn, SavedTable, compile_query
-from hoglet.hogql.materialize import Refusal, plan_materialisation
+from hoglet.hogql.materialize.plan import plan_materialisation
+from hoglet.hogql.materialize.refusal import Refusal
 from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
 
 _numbers = itertools.count()

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import Budget, run_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.hogql import compile_query
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.preprocess import read_query

@@ -9,7 +9,7 @@ from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter
 from hoglet.functions.filters.context import FilterContext
 from hoglet.hogql import compile_query, property_condition
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import SourceError
 from support.hogql_world import CONTEXT, HogqlWorld
 

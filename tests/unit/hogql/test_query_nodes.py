@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from hoglet.hogql import QueryContext
-from hoglet.hogql.insights import build_insight, compile_insight
+from hoglet.hogql.insights.plan import build_insight, compile_insight
 from hoglet.hogql.query_json.nodes import (
     ANY,
     FLAG,

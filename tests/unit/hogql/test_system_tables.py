@@ -12,7 +12,8 @@ from hoglet.hogql import plan
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.enforce import enforce, verify_sql
-from hoglet.hogql.materialize import Refusal, plan_materialisation
+from hoglet.hogql.materialize.plan import plan_materialisation
+from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES, TABLES
 from hoglet.hogql.schema.system import ROW_SOURCES, SYSTEM_TABLES

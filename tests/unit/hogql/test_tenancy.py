@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hoglet.hogql import CompiledQuery, compile_query
 from hoglet.hogql.enforce import enforce, verify_sql
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.plan import build_insight
 from hoglet.hogql.plan import FunctionCall, Join, Name, Scan, Select
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES, TABLES

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from hoglet.pipeline.delivery import step_batcher
+from hoglet.functions.runtime import step
 
 
 def run_steps(payload):
     requests = msgspec.msgpack.decode(payload)["requests"]
     if any(request["globals"]["event"]["event"] == "poison" for request in requests):
         raise ZeroDivisionError
-    return step_batcher.run_steps(payload)
+    return step.run_steps(payload)

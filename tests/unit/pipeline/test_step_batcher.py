@@ -32,7 +32,7 @@ def _request(name: str) -> StepRequest:
 )
 async def test_a_step_that_hoglet_fails_on_does_not_end_the_others(monkeypatch, names):
     here = str(Path(__file__).parent)
-    monkeypatch.setattr(step_batcher, "run_steps", "sample_steps:run_steps")
+    monkeypatch.setattr(step_batcher, "_RUN_STEPS", "sample_steps:run_steps")
     sandbox = Sandbox(workers=1, import_path=[here])
     batcher = StepBatcher(sandbox)
     try:

@@ -3,12 +3,7 @@
 import pytest
 
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import (
-    parse_expression,
-    parse_program,
-    parse_query,
-    parse_template,
-)
+from hoglet.syntax.parse import parse_expression, parse_program, parse_query, parse_template
 
 EDGES = [
     ("parentheses", lambda n: "(" * n + "1" + ")" * n, 64, "64 brackets"),

@@ -3,13 +3,8 @@
 import pytest
 
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import (
-    parse_expression,
-    parse_program,
-    parse_query,
-    parse_template,
-    tree,
-)
+from hoglet.syntax import tree
+from hoglet.syntax.parse import parse_expression, parse_program, parse_query, parse_template
 
 
 def test_error_has_line_column_and_span() -> None:

@@ -15,7 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import compile_python, run_program
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json import JsonObject, encode_utf8, replace_surrogates
 
@@ -42,7 +43,7 @@ class OutputFormat(StrEnum):
 @hog_app.command()
 def run(file: SourceFile, globals_file: GlobalsFile = None) -> None:
     """Run a program; exits with 1 on an uncaught error, 2 if it does not compile."""
-    from hoglet.hog.python import run_program
+    from hoglet.hog.python.run_to_end import run_program
 
     source = read_source(file)
     values = read_globals(globals_file)
@@ -144,7 +145,7 @@ def compile(  # noqa: A001 (the name of the command)
 
 def _print_as(target: OutputFormat, program: Any) -> str:
     if target is OutputFormat.PYTHON:
-        from hoglet.hog.python import compile_python
+        from hoglet.hog.python.program import compile_python
 
         return compile_python(program).source.rstrip("\n")
     if target is OutputFormat.JAVASCRIPT:

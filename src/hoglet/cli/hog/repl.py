@@ -13,11 +13,12 @@ from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import FileHistory
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import run_program
+from hoglet.hog.python.run_to_end import run_program
 from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json import JsonObject
-from hoglet.syntax import parse_program, tree
+from hoglet.syntax import tree
+from hoglet.syntax.parse import parse_program
 
 _KEYWORDS = (
     "let fun fn return if else while for in try catch throw true false null and or not like "

@@ -20,7 +20,6 @@ from hoglet.endpoints.analysis.model import Analysis, Buckets, Eligibility
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.variables import stored_values
-from hoglet.endpoints.worker import operations
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import CompileRequest, MaterializationPreview
 from hoglet.endpoints.worker.query_errors import as_query_error
@@ -32,6 +31,10 @@ from hoglet.kit.cache import BoundedCache
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryRefused
+
+# Paths of operations, so that the server does not import what only workers run.
+_ANALYZE = "hoglet.endpoints.worker.operations:analyze"
+_PREVIEW = "hoglet.endpoints.worker.operations:preview"
 
 EVERY_SYSTEM_TABLE = tuple(SYSTEM_TABLES)
 """Analysis may refer to every system table; runs check the scopes of their caller."""
@@ -49,7 +52,7 @@ class QueryAnalyzer:
     ) -> Analysis:
         """See ``analysis.Analyzer``."""
         request = await self._request(project, query, buckets)
-        analysis = await self._compiler.call(operations.analyze, request, Analysis)
+        analysis = await self._compiler.call(_ANALYZE, request, Analysis)
         if query.get("kind") != HOGQL or _has_no_value(analysis, request.variables):
             return analysis
         try:
@@ -71,7 +74,7 @@ class QueryAnalyzer:
         """How a query would be materialized as a table of that name."""
         request = await self._request(project, query, buckets)
         request = msgspec.structs.replace(request, table=table)
-        return await self._compiler.call(operations.preview, request, MaterializationPreview)
+        return await self._compiler.call(_PREVIEW, request, MaterializationPreview)
 
     async def _request(
         self, project: Project, query: QueryNode, buckets: Buckets | None

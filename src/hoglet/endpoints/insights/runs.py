@@ -21,7 +21,6 @@ from hoglet.access.principals import Project
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.insights.variables import breakdown_names, text_of
 from hoglet.endpoints.worker.compiler import CompiledInsight
-from hoglet.hogql.insights import build_insight, has_rest
 from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.json import dump_json, is_array, is_object, object_at
 from hoglet.warehouse import QueryBudget, QueryResult, Statistics, Warehouse
@@ -158,6 +157,10 @@ def _item_conditions(
 def _shape(
     query: QueryNode, compiled: CompiledInsight, rows: Sequence[Sequence[Sequence[Any]]]
 ) -> tuple[list[Any] | dict[str, Any], bool]:
+    # Here, in a thread, so that a server without insights does not load their compiler.
+    from hoglet.hogql.insights.breakdowns import has_rest
+    from hoglet.hogql.insights.plan import build_insight
+
     results = build_insight(query, compiled.context.query_context()).shape(rows)
     return results, has_rest(rows)
 

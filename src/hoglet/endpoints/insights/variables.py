@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoglet.endpoints.analysis.model import Eligibility
-from hoglet.hogql.insights.breakdown_parts import breakdown_items
+from hoglet.hogql.insights.breakdown_items import breakdown_items
 from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.json import array_at, is_array, object_at
 

@@ -25,7 +25,7 @@ from hoglet.endpoints.variables import stored_values
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.context import physical_name
-from hoglet.hogql.materialize.incremental import BUCKET, DIGEST, EVENTS, ChangedBuckets
+from hoglet.hogql.materialize.model import BUCKET, DIGEST, EVENTS, ChangedBuckets
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse import InsertSelect, QueryBudget, Warehouse
 from hoglet.warehouse.errors import QueryCancelled

@@ -17,8 +17,8 @@ import msgspec
 from hoglet.access.principals import Project
 from hoglet.endpoints.analysis.model import Buckets
 from hoglet.endpoints.run.targets import MaterializedTables
-from hoglet.endpoints.worker import operations
 from hoglet.endpoints.worker.messages import (
+    TABLE,
     CompileContext,
     CompileRequest,
     EndpointSql,
@@ -26,16 +26,15 @@ from hoglet.endpoints.worker.messages import (
     InsightSql,
     SchemaMessage,
 )
-from hoglet.endpoints.worker.operations import TABLE
 from hoglet.hogql.context import CohortRef, SavedTable
-from hoglet.hogql.materialize.incremental import ChangedBuckets
+from hoglet.hogql.materialize.model import ChangedBuckets
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, RowPage
 from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 from hoglet.kit import tracing
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.clock import Clock, PinnedClock
 from hoglet.kit.errors import HogletError, Invalid
-from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut, operation_path
+from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.warehouse.errors import QueryRefused
 
 SCHEMA_SECONDS = 2.0  # how long queries may miss the type of a new property
@@ -43,9 +42,12 @@ COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
 RELATIVE_DATES_SECONDS = 30  # how long a compilation that used the clock is valid
 _encoder = msgspec.json.Encoder(order="sorted", enc_hook=str)
-_RUN = operation_path(operations.compile_run)
-_READ = operation_path(operations.compile_read)
-_BUILD = operation_path(operations.compile_build)
+# Paths, so that the server does not import the compiler.
+_RUN = "hoglet.endpoints.worker.operations:compile_run"
+_READ = "hoglet.endpoints.worker.operations:compile_read"
+_BUILD = "hoglet.endpoints.worker.operations:compile_build"
+_INSIGHT = "hoglet.endpoints.worker.operations:compile_insight"
+_EXPLAIN = "hoglet.endpoints.worker.operations:explain_refusal"
 
 
 @dataclass(frozen=True)
@@ -240,7 +242,7 @@ class QueryCompiler:
             await self.context(project, unlimited=True, system_tables=system_tables)
         )
         request = CompileRequest(query=query, context=context)
-        compiled = await self.call(operations.compile_insight, request, InsightSql)
+        compiled = await self.call(_INSIGHT, request, InsightSql)
         return CompiledInsight(compiled.queries, compiled.date_range, context)
 
     async def _compile(
@@ -265,7 +267,7 @@ class QueryCompiler:
         """
         request = ExplainRequest(query, error.detail, error.error_code)
         try:
-            await self.call(operations.explain_refusal, request, NoneType)
+            await self.call(_EXPLAIN, request, NoneType)
         except HogletError as explained:
             return explained
         return error

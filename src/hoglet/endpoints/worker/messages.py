@@ -10,9 +10,12 @@ import msgspec
 
 from hoglet.endpoints.analysis.model import Buckets
 from hoglet.hogql.context import CohortRef, Limits, QueryContext, SavedTable
-from hoglet.hogql.materialize.incremental import BuildDecision, ChangedBuckets
-from hoglet.hogql.materialize.merge_aggregates import MergeableAggregate
-from hoglet.hogql.materialize.plan import ColumnRange
+from hoglet.hogql.materialize.model import (
+    BuildDecision,
+    ChangedBuckets,
+    ColumnRange,
+    MergeableAggregate,
+)
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, Key, RowPage
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
@@ -173,3 +176,6 @@ class MaterializationPreview(msgspec.Struct, frozen=True, kw_only=True):
     aggregates: tuple[MergeableAggregate, ...] = ()
     reason_code: str | msgspec.UnsetType = msgspec.UNSET
     build: BuildDecision | msgspec.UnsetType = msgspec.UNSET
+
+
+TABLE = "materialized_table"

@@ -19,6 +19,7 @@ from hoglet.endpoints.insights.variables import (
     refuse_live,
 )
 from hoglet.endpoints.worker.messages import (
+    TABLE,
     CompileRequest,
     EndpointSql,
     ExplainRequest,
@@ -27,26 +28,22 @@ from hoglet.endpoints.worker.messages import (
 )
 from hoglet.hogql.ast_builders import TRUE, every
 from hoglet.hogql.compile import CompiledQuery, compile_query
-from hoglet.hogql.diagnostics import explain
+from hoglet.hogql.diagnostics.engine_errors import explain
 from hoglet.hogql.errors import ERRORS_OF_RUNS, Fragment, in_fragment
 from hoglet.hogql.filters.properties import filter_expressions
 from hoglet.hogql.frontend.preprocess import read_expression, read_query
-from hoglet.hogql.insights import compile_insight as compile_insight_queries
-from hoglet.hogql.insights import expressions
-from hoglet.hogql.materialize import (
-    MaterialisationPlan,
-    Refusal,
-    plan_materialisation,
-)
+from hoglet.hogql.insights.plan import compile_insight as compile_insight_queries
+from hoglet.hogql.insights.plan import expressions
 from hoglet.hogql.materialize.incremental import (
-    BuildDecision,
     IncrementalBuild,
     groups_by_time,
     mode_of,
     plan_incremental,
 )
+from hoglet.hogql.materialize.model import BuildDecision
+from hoglet.hogql.materialize.plan import MaterialisationPlan, plan_materialisation
 from hoglet.hogql.materialize.predicates import variables_in
-from hoglet.hogql.materialize.refusal import INVALID
+from hoglet.hogql.materialize.refusal import INVALID, Refusal
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, Key, KeysetCondition
 from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.hogql.query_json.upgrade import upgraded
@@ -56,7 +53,6 @@ from hoglet.kit.errors import SourceError
 from hoglet.kit.json import object_at
 from hoglet.syntax import tree
 
-TABLE = "materialized_table"
 _PARSED_TIME = re.compile(r"BestEffort\w*\((?:\{(\w+):String\})?")
 _WHOLE_TIME = re.compile(r"\d{4}-\d\d-\d\d")
 _MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)

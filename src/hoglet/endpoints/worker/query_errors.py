@@ -5,7 +5,6 @@
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
 """
 
-from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.paging.keyset import NO_KEY
 from hoglet.kit.errors import HogletError, Invalid, SourceError
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseBusy
@@ -40,6 +39,8 @@ def as_query_error(error: HogletError) -> HogletError:
     if isinstance(error, SourceError) and error.error_code == NO_KEY:
         return Invalid(error.detail, attr="cursor")
     if isinstance(error, QueryRefused):
+        from hoglet.hogql.diagnostics.engine_errors import explain  # rules that hardly ever apply
+
         error = explain(error.detail, error.error_code, None)
     if isinstance(error, SourceError):
         code = error.error_code if error.error_code in CODES else "invalid_input"

@@ -7,10 +7,12 @@ from typing import Protocol
 
 import msgspec
 
-from hoglet.functions.compile.function import CompiledFunction, CompileInput
-from hoglet.functions.worker_operations import CompileAnswer, compile_function
+from hoglet.functions.compile.messages import CompileAnswer, CompiledFunction, CompileInput
 from hoglet.kit.errors import Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+# The path of an operation, so that the server does not import what only workers run.
+_COMPILE = "hoglet.functions.worker_operations:compile_function"
 
 DEADLINE_SECONDS = 5.0
 
@@ -41,7 +43,7 @@ class SandboxCompiler:
         """
         try:
             answer = await self._sandbox.call(
-                compile_function, msgspec.to_builtins(draft), deadline=DEADLINE_SECONDS
+                _COMPILE, msgspec.to_builtins(draft), deadline=DEADLINE_SECONDS
             )
         except (SandboxTimedOut, SandboxCrashed):
             raise Invalid("The source takes too long to parse.", attr="hog") from None
@@ -49,7 +51,7 @@ class SandboxCompiler:
 
 
 def read_answer(answer: CompileAnswer) -> CompiledFunction:
-    """The result of ``operations.compile_function``.
+    """The result of ``worker_operations.compile_function``.
 
     Raises:
         Invalid: the function was rejected.

@@ -9,8 +9,6 @@ docs/spec/hog-functions.md#6-masking and, for log transformations,
 docs/spec/hog-functions.md#136-transformations.
 """
 
-from typing import Any
-
 import msgspec
 
 from hoglet.functions import types
@@ -19,84 +17,21 @@ from hoglet.functions.compile.hog import (
     program_bytecode,
     read_template,
 )
+from hoglet.functions.compile.messages import CodeWarning, CompiledFunction, CompileInput, Matcher
 from hoglet.functions.compile.site import site_script, transpile_filter
-from hoglet.functions.compile.warnings import CodeWarning, SaveWarnings, mapping_warnings
+from hoglet.functions.compile.warnings import SaveWarnings, mapping_warnings
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
-from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import without_generated
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.json_types import (
-    ConditionTree,
     FunctionFilters,
-    FunctionMapping,
-    InputSchema,
-    InputValues,
     MaskingSettings,
 )
 from hoglet.hog.compile import bind_program
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.syntax.parse import parse_program
-
-
-class CompileInput(msgspec.Struct, kw_only=True):
-    """Parts of a function to compile; None leaves a part unchanged.
-
-    Attributes:
-        type: the function's type.
-        inputs_schema: as stored.
-        hog: the code.
-        saved_hog: the code after the save, even if unchanged; for warnings.
-        input_keys: keys of all inputs after the save, including mappings; for warnings.
-        inputs: with plain-text secrets, see ``inputs.secrets.merge_secrets``.
-        filters: normalized.
-        mappings: items with valid ``inputs_schema`` and normalized ``filters``.
-        masking: ``{"ttl", "threshold", "hash"}``.
-        context: see :class:`FilterContext`.
-        must_match: reject filters that do not compile (the function would be enabled).
-    """
-
-    type: str
-    inputs_schema: list[InputSchema] = []
-    hog: str | None = None
-    saved_hog: str = ""
-    input_keys: list[str] = []
-    inputs: InputValues | None = None
-    filters: FunctionFilters | None = None
-    mappings: list[FunctionMapping] | None = None
-    masking: MaskingSettings | None = None
-    context: FilterContext = msgspec.field(default_factory=FilterContext)
-    must_match: bool = False
-
-
-class Matcher(msgspec.Struct, kw_only=True):
-    """The run-time form of a filter.
-
-    Attributes:
-        tree: the condition as plain JSON of ``hoglet.syntax.tree``; None if it did not compile.
-        events: event names that can match, None for any.
-    """
-
-    tree: ConditionTree | None = None
-    events: list[str] | None = None
-
-
-class CompiledFunction(msgspec.Struct, kw_only=True):
-    """The compiled parts to store; None for parts that were not given.
-
-    ``warnings`` is not stored.
-    """
-
-    bytecode: list[Any] | None = None
-    transpiled: str | None = None
-    inputs: InputValues | None = None
-    filters: FunctionFilters | None = None
-    matcher: Matcher | None = None
-    mappings: list[FunctionMapping] | None = None
-    mapping_matchers: list[Matcher] | None = None
-    masking: MaskingSettings | None = None
-    warnings: list[CodeWarning] = []
 
 
 def compile_function_parts(draft: CompileInput) -> CompiledFunction:

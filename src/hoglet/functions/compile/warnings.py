@@ -6,9 +6,8 @@ Source: docs/spec/hog-language.md#6-scopes-closures-calls.
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
-import msgspec
-
 from hoglet.functions import types
+from hoglet.functions.compile.messages import CodeWarning
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths, nodes_of
 from hoglet.functions.json_types import FunctionFilters, FunctionMapping, InputSchema, InputValues
 from hoglet.functions.runtime.host import HELPERS
@@ -41,20 +40,6 @@ _FIELDS = {
 }
 """The fields of globals; other names are reported only if they look misspelt."""
 _PARTS = ("events", "actions", "data_warehouse", "properties", "values")
-
-
-class CodeWarning(msgspec.Struct, frozen=True, kw_only=True):
-    """One warning; ``line`` and ``column`` count from 1.
-
-    ``{"message": "Unknown function `fecth`", "hint": "Did you mean `fetch`?", "line": 1,
-    "column": 1, "attr": "hog"}``
-    """
-
-    message: str
-    hint: str | None = None
-    line: int = 1
-    column: int = 1
-    attr: str = "hog"
 
 
 class SaveWarnings:

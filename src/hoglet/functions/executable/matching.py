@@ -11,12 +11,11 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 from collections import OrderedDict
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Literal, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from hoglet.functions.executable.candidates import CandidateIndex
 from hoglet.functions.executable.field_requirements import requirements
+from hoglet.functions.executable.messages import Match
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime import engine
@@ -28,30 +27,6 @@ from hoglet.functions.runtime.filter_globals import (
 
 SLOW_FILTER_MS = 100
 _SLOW_FILTER_S = SLOW_FILTER_MS / 1000
-
-
-type Outcome = Literal["matched", "filtered", "failed"]
-
-
-class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of matching one function with one event.
-
-    Attributes:
-        function_id: the function.
-        outcome: ``matched``; ``filtered`` (not true); ``failed`` (the filter raised: metric
-            ``filtering_failed``, an error log, a dead letter of class ``filter``).
-        mappings: numbers of the matching mappings; None without mappings.
-        unmatched: numbers of enabled mappings that do not match.
-        error: why the filter failed.
-        milliseconds: evaluation time; above 100 a warning is logged.
-    """
-
-    function_id: str
-    outcome: Outcome
-    mappings: list[int] | None = None
-    unmatched: list[int] = []
-    error: str | None = None
-    milliseconds: float = 0
 
 
 class FunctionIndex:
@@ -275,15 +250,3 @@ def _mappings(
             holds = conditions.hold(function, mapping.number, values)
             (matched if holds else unmatched).append(mapping.number)
     return matched, unmatched
-
-
-def masked_allowance(old: int, new: int, threshold: int | None) -> int:
-    """How many of the runs that raised a counter from ``old`` to ``new`` may proceed.
-
-    Example:
-        >>> masked_allowance(0, 5, 2)
-        3
-    """
-    if not threshold:
-        return 1 if old == 0 and new > 0 else 0
-    return (new - 1) // threshold - (old - 1) // threshold

@@ -6,11 +6,10 @@ limits and log lines (``hoglet.pipeline.ingest.transform``).
 Source: docs/spec/hog-functions.md#136-transformations.
 """
 
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from hoglet.functions.executable.matching import Conditions, match_function
+from hoglet.functions.executable.messages import TransformationResult
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import BuiltInputs, EventGlobal, Globals, ProjectGlobal
 from hoglet.functions.runtime import engine
@@ -21,35 +20,10 @@ from hoglet.functions.runtime.messages import RunLogLine
 from hoglet.functions.runtime.redaction import clean_line, redacted_trace, secret_texts
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.functions.types import TRANSFORMATION_LOG
-from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.json import Properties, is_object, without_surrogates
 
 _NOTE = "$transformations_"
 _NOTES = (f"{_NOTE}succeeded", f"{_NOTE}failed", f"{_NOTE}skipped")
-
-
-class TransformationResult(msgspec.Struct, kw_only=True):
-    """The result of one transformation of one event.
-
-    Attributes:
-        function_id: the transformation.
-        outcome: ``succeeded``, ``failed``, ``skipped`` (its filter does not match) or ``dropped``.
-        error: why it failed, redacted.
-        error_class: ``filter``, ``inputs``, ``timeout`` or ``hog``.
-        logs: lines of this run.
-        milliseconds: time spent in the program itself.
-        event: the event, or log record, afterwards; None when it was dropped.
-        trace: the statements that ran, redacted, of a traced transformation.
-    """
-
-    function_id: str
-    outcome: Literal["succeeded", "failed", "skipped", "dropped"]
-    error: str | None = None
-    error_class: str | None = None
-    logs: list[RunLogLine] = []
-    milliseconds: float = 0
-    event: EventGlobal | None = None
-    trace: list[TraceStep] = []
 
 
 class Chain:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 import msgspec
 
 from hoglet.access.principals import ProjectScope
-from hoglet.functions import worker_operations
+from hoglet.functions.executable.messages import MatchOutcomes
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.explain_match.run_conditions import as_seen
 from hoglet.functions.explain_match.schemas import (
@@ -27,6 +27,9 @@ from hoglet.functions.test_runs.configuration import find_function
 from hoglet.kit.errors import CostExceeded, NotFound
 from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+# The path of an operation, so that the server does not import what only workers run.
+_MATCH_EVENTS = "hoglet.functions.worker_operations:match_events"
 
 type ReadEvents = Callable[[int, int, float], AsyncIterator[list[Globals]]]
 """Project id, number of events and seconds to pages of ``{"event", "person"?, "groups"}``."""
@@ -108,8 +111,8 @@ class MatchCounts:
             "globals": [run for run, _, _ in seen],
             "seconds": seconds,
         }
-        answer: worker_operations.MatchOutcomes = await self._sandbox.call(
-            worker_operations.match_events, payload, deadline=max(seconds, 0) + _FILTER_SECONDS
+        answer: MatchOutcomes = await self._sandbox.call(
+            _MATCH_EVENTS, payload, deadline=max(seconds, 0) + _FILTER_SECONDS
         )
         outcomes = [
             "filtered" if source is not None and not source.matched else outcome

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hoglet.functions import types
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.explain_match.conditions import ExplainedCondition, ExplainedRun
+from hoglet.functions.explain_match.messages import ExplainedCondition, ExplainedRun
 from hoglet.functions.explain_match.schemas import MatchFailure, MatchMapping, MatchMasking
 from hoglet.functions.json_types import Globals
 from hoglet.functions.tables import HogFunctionRow

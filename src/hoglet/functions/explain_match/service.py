@@ -6,10 +6,8 @@ from uuid import UUID
 import msgspec
 
 from hoglet.access.principals import ProjectScope
-from hoglet.functions import worker_operations
-from hoglet.functions.executable.matching import masked_allowance
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.explain_match.conditions import (
+from hoglet.functions.explain_match.messages import (
     ExplainedCondition,
     ExplainedRun,
     Explanation,
@@ -34,7 +32,7 @@ from hoglet.functions.explain_match.schemas import (
 )
 from hoglet.functions.explain_match.subject import Subject, check_scope, read_subject
 from hoglet.functions.json_types import EventGlobal, Globals
-from hoglet.functions.masking import find_counter
+from hoglet.functions.masking import find_counter, masked_allowance
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
@@ -44,6 +42,9 @@ from hoglet.kit.clock import iso_z
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+# The path of an operation, so that the server does not import what only workers run.
+_EXPLAIN = "hoglet.functions.worker_operations:explain_match"
 
 type FindEvent = Callable[[int, UUID], Awaitable[Globals | None]]
 """Project id and UUID to the globals of a stored event: ``{"event", "person"?, "groups"}``."""
@@ -150,7 +151,7 @@ class MatchExplainer:
         )
         try:
             answer = await self._sandbox.call(
-                worker_operations.explain_match, msgspec.to_builtins(request), deadline=_SECONDS
+                _EXPLAIN, msgspec.to_builtins(request), deadline=_SECONDS
             )
         except (SandboxTimedOut, SandboxCrashed) as error:
             return Explanation(own=ExplainedRun(matched=False), error=error.detail)

@@ -16,26 +16,17 @@ Source: docs/spec/hog-functions.md#139-batches.
 """
 
 import math
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.json_types import BuiltInputs, Globals
 from hoglet.functions.runtime.fetch import RETRIED_STATUSES, is_tolerated
 from hoglet.functions.runtime.inputs import are_constant, build_inputs
+from hoglet.functions.runtime.messages import EventResult
 from hoglet.kit.json import is_array, is_object
 
 _RUN_GLOBALS = ("project", "source")
-
-
-class EventResult(msgspec.Struct, frozen=True):
-    """The result of one event; ``error`` is None if it succeeded."""
-
-    error: str | None = None
-    error_class: Literal["fetch", "hog"] = "hog"
-    may_retry: bool = False
 
 
 class WrongResults(Exception):

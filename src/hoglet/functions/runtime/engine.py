@@ -21,22 +21,17 @@ from hoglet.functions.executable.field_requirements import cannot_fail
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths
 from hoglet.functions.json_types import ConditionTree, Globals
 from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused
+from hoglet.functions.runtime.messages import Pinned
 from hoglet.hog.compile import bind_expression, compile_program
-from hoglet.hog.python import (
-    Budget,
-    CompiledProgram,
-    Execution,
-    Failed,
-    Finished,
-    ProgramHost,
-    compile_expression,
-    compile_python,
-)
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.predicate import compile_predicate
-from hoglet.hog.python.steps import TraceStep
+from hoglet.hog.python.program import CompiledProgram, compile_expression, compile_python
+from hoglet.hog.python.steps import Failed, Finished, ProgramHost
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import RunError
 from hoglet.hog.runtime.formatting import as_text
+from hoglet.hog.runtime.trace import TraceStep
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json import JsonObject, encode_utf8
@@ -78,13 +73,6 @@ class Ended(msgspec.Struct, frozen=True):
     error: str | None = None
     error_class: Any = None
     trace: list[TraceStep] = []
-
-
-class Pinned(msgspec.Struct, frozen=True):
-    """Makes a run reproducible: an ISO instant for ``now`` and a seed for random numbers."""
-
-    now: str
-    seed: int = 0
 
 
 class ProgramRunner:

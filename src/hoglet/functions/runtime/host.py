@@ -6,7 +6,7 @@ Source: docs/spec/hog-functions.md#133-functions and docs/spec/hog-functions.md#
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any
 
 import msgspec
 
@@ -28,9 +28,10 @@ from hoglet.functions.runtime.loop_guard import (
     is_own_capture,
     with_depth,
 )
+from hoglet.functions.runtime.messages import CapturedEvent
 from hoglet.functions.runtime.user_agent import parse_user_agent
-from hoglet.hog.python.steps import HostFailure
-from hoglet.kit.json import Properties, dump_json, is_array, is_object, object_at
+from hoglet.hog.runtime.errors import HostFailure
+from hoglet.kit.json import dump_json, is_array, is_object, object_at
 
 MAX_PRINTS = 25
 HELPERS = frozenset(
@@ -48,14 +49,6 @@ HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
 
 class HostRefused(Exception):
     """The program called a host function incorrectly; thrown inside the program."""
-
-
-class CapturedEvent(TypedDict):
-    """An event that a program captured with ``postHogCapture``."""
-
-    event: str
-    distinct_id: str
-    properties: Properties
 
 
 class Host:

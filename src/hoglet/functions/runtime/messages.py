@@ -6,19 +6,43 @@ The caller keeps the journal between steps: :func:`~.host_calls.new_journal` beg
 Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import Globals, HostRequest
-from hoglet.functions.runtime.batch import EventResult
-from hoglet.functions.runtime.engine import Pinned
-from hoglet.functions.runtime.host import CapturedEvent
 from hoglet.functions.runtime.journal import RunJournal
-from hoglet.hog.python.steps import TraceStep
+from hoglet.hog.runtime.trace import TraceStep
+from hoglet.kit.json import Properties
 
 type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
+
+
+class Pinned(msgspec.Struct, frozen=True):
+    """Makes a run reproducible: an ISO instant for ``now`` and a seed for random numbers."""
+
+    now: str
+    seed: int = 0
+
+
+BYTES_TOGETHER = 16 * 1024 * 1024  # of requests, and of results; a larger one gets its own call
+
+
+class CapturedEvent(TypedDict):
+    """An event that a program captured with ``postHogCapture``."""
+
+    event: str
+    distinct_id: str
+    properties: Properties
+
+
+class EventResult(msgspec.Struct, frozen=True):
+    """The result of one event; ``error`` is None if it succeeded."""
+
+    error: str | None = None
+    error_class: Literal["fetch", "hog"] = "hog"
+    may_retry: bool = False
 
 
 class RunLogLine(msgspec.Struct, frozen=True):
@@ -105,3 +129,10 @@ class Step(msgspec.Struct, kw_only=True):
     is_filtered: bool = False
     trace: list[TraceStep] = []
     results: list[EventResult] = []
+
+
+class StepsRequest(msgspec.Struct):
+    """Steps of one function, which is sent once; a request is an encoded :class:`StepRequest`."""
+
+    function: ExecutableFunction
+    requests: list[msgspec.Raw]

@@ -14,7 +14,7 @@ from urllib.parse import quote, quote_plus
 from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.json_types import BuiltInputs
-from hoglet.hog.python.steps import TraceStep
+from hoglet.hog.runtime.trace import TraceStep
 from hoglet.kit.json import JsonObject, dump_json, is_array, is_list_like, is_object
 
 REDACTED = "***REDACTED***"

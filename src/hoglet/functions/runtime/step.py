@@ -23,11 +23,13 @@ docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
 docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
+from time import perf_counter
 from typing import Any
 
 import msgspec
 
-from hoglet.functions.executable.matching import Match, match_function
+from hoglet.functions.executable.matching import match_function
+from hoglet.functions.executable.messages import Match
 from hoglet.functions.json_types import EventGlobal, Globals, InputValues
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.batch import (
@@ -45,17 +47,50 @@ from hoglet.functions.runtime.inputs import (
     build_inputs,
 )
 from hoglet.functions.runtime.loop_guard import DEPTH_PROPERTY, depth_of
-from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
+from hoglet.functions.runtime.messages import (
+    BYTES_TOGETHER,
+    RunLogLine,
+    Step,
+    StepHostCall,
+    StepRequest,
+    StepsRequest,
+)
 from hoglet.functions.runtime.redaction import (
     clean_line,
     redacted_trace,
     rendered_call,
     secret_texts,
 )
-from hoglet.kit.json import JsonObject, is_array, object_at
+from hoglet.kit.json import JsonObject, is_array, object_at, pack
 
 PROGRAM_MILLISECONDS = 550
 MAX_ASYNC_STEPS = 5
+
+
+# A batch ends after this time; the remaining steps go into the next call. A program may run 550 ms.
+BATCH_SECONDS = 0.6
+_encoder = msgspec.msgpack.Encoder()
+_requests = msgspec.msgpack.Decoder(StepsRequest)
+_request = msgspec.msgpack.Decoder(StepRequest)
+
+
+def run_steps(payload: bytes) -> bytes:
+    """The operation of the step batcher: ``StepsRequest`` → the results of its first steps.
+
+    It runs at least one step, then as many as fit in time and size.
+    """
+    requested = _requests.decode(payload)
+    began, size = perf_counter(), 0
+    steps: list[msgspec.Raw] = []
+    for message in requested.requests:
+        if steps and (perf_counter() - began > BATCH_SECONDS or size > BYTES_TOGETHER):
+            break
+        request = _request.decode(message)
+        request.function = requested.function
+        step = pack(_encoder, run_step(request))
+        size += len(step)
+        steps.append(msgspec.Raw(step))
+    return pack(_encoder, steps)
 
 
 def run_step(request: StepRequest) -> Step:

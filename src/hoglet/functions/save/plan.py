@@ -7,7 +7,7 @@ docs/spec/hog-functions.md#4-inputs_schema-inputs-mappings.
 from typing import cast
 
 from hoglet.functions import types
-from hoglet.functions.compile.function import CompiledFunction, CompileInput, Matcher
+from hoglet.functions.compile.messages import CompiledFunction, CompileInput, Matcher
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import check_view, without_generated
 from hoglet.functions.inputs.secrets import (

@@ -16,7 +16,7 @@ from hoglet.access.principals import Project
 from hoglet.functions import types
 from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.compile.compiler import Compiler
-from hoglet.functions.compile.function import CompiledFunction
+from hoglet.functions.compile.messages import CompiledFunction
 from hoglet.functions.executable.model import HostConfig
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.json_types import (

@@ -9,18 +9,21 @@ from uuid import UUID
 
 import msgspec
 
-from hoglet.functions import worker_operations
-from hoglet.functions.executable.matching import Match
+from hoglet.functions.executable.messages import Match, MatchAnswer, TransformationResult
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.executable.transform import TransformationResult
 from hoglet.functions.json_types import EventGlobal, Globals, ProjectGlobal
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
-from hoglet.hog.python.steps import TraceStep
+from hoglet.hog.runtime.trace import TraceStep
 from hoglet.kit.clock import iso_z
 from hoglet.kit.json import JsonObject
 from hoglet.sandbox import Sandbox
 from hoglet.web.openapi import documented, extensible
+
+# Paths of operations, so that the server does not import what only workers run.
+_MATCH = "hoglet.functions.worker_operations:match"
+_RUN_STEP = "hoglet.functions.worker_operations:run_step"
+_TRANSFORM = "hoglet.functions.worker_operations:transform_event"
 
 STEP_SECONDS = 8.0  # the filter can take 5 s, the program 550 ms; beyond that, the worker is killed
 
@@ -59,17 +62,13 @@ class SandboxClient:
     ) -> tuple[Match, dict[str, str]]:
         """Evaluate the function's filters."""
         payload = {"function": msgspec.to_builtins(function), "globals": run}
-        answer: worker_operations.MatchAnswer = await self._sandbox.call(
-            worker_operations.match, payload, deadline=STEP_SECONDS
-        )
+        answer: MatchAnswer = await self._sandbox.call(_MATCH, payload, deadline=STEP_SECONDS)
         return msgspec.convert(answer["match"], Match), answer["reasons"]
 
     async def step(self, request: StepRequest) -> Step:
         """Run one step."""
         payload = msgspec.to_builtins(request)
-        answer = await self._sandbox.call(
-            worker_operations.run_step, payload, deadline=STEP_SECONDS
-        )
+        answer = await self._sandbox.call(_RUN_STEP, payload, deadline=STEP_SECONDS)
         return msgspec.convert(answer, Step)
 
     async def transform(
@@ -88,9 +87,7 @@ class SandboxClient:
             "now": now,
             **options,
         }
-        answer = await self._sandbox.call(
-            worker_operations.transform_event, payload, deadline=STEP_SECONDS
-        )
+        answer = await self._sandbox.call(_TRANSFORM, payload, deadline=STEP_SECONDS)
         return msgspec.convert(answer, TransformationResult)
 
 

@@ -28,11 +28,13 @@ from hoglet.functions.runtime.host_calls import new_journal
 from hoglet.functions.runtime.messages import Step, StepRequest
 from hoglet.functions.service import FunctionService
 from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
-from hoglet.functions.worker_operations import run_step
 from hoglet.kit.clock import iso_z, new_id
 from hoglet.kit.errors import NotFound, Throttled
 from hoglet.kit.json import JsonObject, dump_json, encode_utf8, is_object, parse_json
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+# The path of an operation, so that the server does not import what only workers run.
+_RUN_STEP = "hoglet.functions.worker_operations:run_step"
 
 EVENT_NAME = "$incoming_webhook"
 STEP_SECONDS = 8.0  # inputs and program; beyond that, the worker is killed
@@ -87,7 +89,7 @@ class Webhooks:
 
     Args:
         functions: the functions.
-        sandbox: runs ``functions.run_step``.
+        sandbox: runs ``worker_operations.run_step``.
         record: records the effects of a run.
         projects: looks up projects by id.
         site_url: address of this server, for the globals.
@@ -179,7 +181,7 @@ class Webhooks:
         request = StepRequest(function=function, globals=invoke.globals, journal=journal)
         try:
             answer = await self._sandbox.call(
-                run_step, msgspec.to_builtins(request), deadline=STEP_SECONDS
+                _RUN_STEP, msgspec.to_builtins(request), deadline=STEP_SECONDS
             )
         except (SandboxTimedOut, SandboxCrashed) as error:
             return Step(

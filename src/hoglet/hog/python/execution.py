@@ -20,14 +20,7 @@ from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import MemoryMeter, recent_figures
 from hoglet.hog.python.program import CompiledProgram, LoadedProgram, load_for
 from hoglet.hog.python.run_services import NOTHING_PARSED, RunServices, thrown
-from hoglet.hog.python.steps import (
-    NO_CHUNKS,
-    Failed,
-    Finished,
-    HostCallRequest,
-    Step,
-    TraceStep,
-)
+from hoglet.hog.python.steps import NO_CHUNKS, Failed, Finished, HostCallRequest, Step
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
@@ -36,6 +29,7 @@ from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
 from hoglet.hog.runtime.host_data import exported
 from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.regex import forget_patterns
+from hoglet.hog.runtime.trace import TraceStep
 
 
 class Execution(RunServices):

@@ -16,13 +16,14 @@ from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import Figures, MemoryMeter
 from hoglet.hog.python.program import LoadedProgram, load_for
-from hoglet.hog.python.steps import NO_CHUNKS, NO_HOST, HostFailure, ProgramHost, TraceStep
+from hoglet.hog.python.steps import NO_CHUNKS, NO_HOST, ProgramHost
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
 from hoglet.hog.runtime.cpu_clock import CpuClock, Mark
-from hoglet.hog.runtime.errors import EngineError, HogThrow
+from hoglet.hog.runtime.errors import EngineError, HogThrow, HostFailure
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.host_data import HostValue
+from hoglet.hog.runtime.trace import TraceStep
 from hoglet.hog.runtime.values import HogError
 from hoglet.kit.clock import Clock, SystemClock
 

@@ -16,11 +16,10 @@ from hoglet.hog.python.steps import (
     Failed,
     Finished,
     HostCallRequest,
-    HostFailure,
     ProgramHost,
     Step,
 )
-from hoglet.hog.runtime.errors import RunError
+from hoglet.hog.runtime.errors import HostFailure, RunError
 from hoglet.kit.clock import Clock
 
 

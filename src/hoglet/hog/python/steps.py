@@ -34,33 +34,6 @@ class Failed(msgspec.Struct, frozen=True):
     error: RunError
 
 
-class TraceStep(msgspec.Struct):
-    """A statement of a traced run, e.g. ``TraceStep(3, {"total": "4"}, ["fetch(): {…}"])``.
-
-    ``values`` are the values it set, ``calls`` its calls with their results, all as text.
-    """
-
-    line: int
-    values: dict[str, str] = {}
-    calls: list[str] = []
-
-
-class HostFailure(Exception):
-    """Raised by a host function to throw an error that the program can catch.
-
-    Args:
-        message: the message of the Hog error.
-        type_name: its type, e.g. ``RetryError``.
-        payload: plain data.
-    """
-
-    def __init__(self, message: str, *, type_name: str = "Error", payload: Any = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.type_name = type_name
-        self.payload = payload
-
-
 class Chunk(msgspec.Struct, frozen=True):
     """Another program that a program may ``import('name')``; it runs once and cannot suspend."""
 

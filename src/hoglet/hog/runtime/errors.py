@@ -72,3 +72,19 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     kind: FailureKind
     frames: tuple[TraceFrame, ...] = ()
+
+
+class HostFailure(Exception):
+    """Raised by a host function to throw an error that the program can catch.
+
+    Args:
+        message: the message of the Hog error.
+        type_name: its type, e.g. ``RetryError``.
+        payload: plain data.
+    """
+
+    def __init__(self, message: str, *, type_name: str = "Error", payload: Any = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.type_name = type_name
+        self.payload = payload

@@ -12,6 +12,7 @@ from hoglet.kit.relative_dates import (
     DateClock,
     NotADate,
     ResolvedDate,
+    as_text,
     resolve_date,
 )
 from hoglet.syntax import tree
@@ -42,15 +43,3 @@ def read_date(text: object, context: QueryContext, attr: str | None = None) -> R
 def moment_constant(moment: datetime) -> tree.Constant:
     """A timestamp as a query constant."""
     return constant(as_text(moment))
-
-
-def as_text(moment: datetime) -> str:
-    """A timestamp as local text with microseconds.
-
-    It includes the UTC offset if the wall time occurs twice, when clocks are set back.
-    """
-    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
-    again = moment.replace(fold=1 - moment.fold)
-    if moment.utcoffset() == again.utcoffset():
-        return text
-    return text + moment.isoformat()[-6:]

@@ -24,7 +24,8 @@ from hoglet.hogql.frontend.unsupported import (
     without_constants,
 )
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_expression, parse_query, tree
+from hoglet.syntax import tree
+from hoglet.syntax.parse import parse_expression, parse_query
 from hoglet.syntax.scan import tokens
 from hoglet.syntax.source_span import source_span
 

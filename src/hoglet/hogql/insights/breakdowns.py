@@ -20,11 +20,11 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import located
+from hoglet.hogql.insights.breakdown_items import breakdown_items
 from hoglet.hogql.insights.breakdown_parts import (
     NONE,
     bin_of,
     bins_of,
-    breakdown_items,
     check_items,
     cohorts_of,
     part_of,

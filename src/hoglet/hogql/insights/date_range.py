@@ -14,9 +14,10 @@ import msgspec
 from hoglet.hogql.ast_builders import Expression, array, call, compare, constant, field
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.filters.dates import as_text, clock_of, moment_constant, read_date
+from hoglet.hogql.filters.dates import clock_of, moment_constant, read_date
 from hoglet.kit.relative_dates import (
     ResolvedDate,
+    as_text,
     elapse,
     end_of,
     end_of_day,

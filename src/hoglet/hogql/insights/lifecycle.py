@@ -20,7 +20,6 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.filters.dates import as_text
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import DateSpan, span_of
@@ -34,6 +33,7 @@ from hoglet.hogql.insights.series import (
     series_condition,
     series_name,
 )
+from hoglet.kit.relative_dates import as_text
 
 STATUSES = ("new", "returning", "resurrecting", "dormant")
 

@@ -75,7 +75,7 @@ def own_name(name: str, select: tree.SelectQuery) -> str:
     """A name for an added column: lengthened until it is unused in the query.
 
     Example:
-        >>> from hoglet.syntax import parse_query
+        >>> from hoglet.syntax.parse import parse_query
         >>> own_name("__order_0", parse_query("SELECT 1 AS __order_0"))
         '__order_0_'
     """

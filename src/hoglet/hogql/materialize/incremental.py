@@ -28,9 +28,9 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.functions import find_function
+from hoglet.hogql.materialize.model import BUCKET, DIGEST, EVENTS, BuildDecision, ChangedBuckets
 from hoglet.syntax import tree
 
-BUCKET, EVENTS, DIGEST = "__build_bucket", "__build_events", "__build_digest"
 _OWN_PREFIX = "__build_"
 _MARGIN = timedelta(days=1)  # more than any difference between a time zone and UTC
 
@@ -88,21 +88,6 @@ _PLAIN = (
     | tree.ArrayAccess
     | tree.OrderExpr
 )
-
-
-class BuildDecision(msgspec.Struct, frozen=True):
-    """How tables of a query are built: ``BuildDecision("full", "The query has a LIMIT.")``."""
-
-    mode: str
-    reason: str
-
-
-class ChangedBuckets(msgspec.Struct, frozen=True):
-    """Buckets to compute again, as text, and the earliest and latest of their events."""
-
-    buckets: list[str]
-    first: datetime
-    last: datetime
 
 
 class IncrementalBuild(msgspec.Struct, frozen=True):

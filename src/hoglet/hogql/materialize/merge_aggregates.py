@@ -24,6 +24,7 @@ from hoglet.hogql.ast_builders import (
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.functions import find_function
 from hoglet.hogql.materialize.add_group_columns import aggregates_in, own_name
+from hoglet.hogql.materialize.model import MergeableAggregate
 from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree
 
@@ -46,13 +47,6 @@ _TAKERS = frozenset(
     }
 )
 _WITHOUT_DEFAULT = frozenset({"Tuple", "Map", "Unknown"})
-
-
-class MergeableAggregate(msgspec.Struct, frozen=True):
-    """An aggregate of the result: ``MergeableAggregate("count()", "sum")``."""
-
-    expression: str
-    reaggregate_fn: str
 
 
 type Items = tuple[Expression, ...]

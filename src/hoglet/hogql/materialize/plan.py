@@ -37,7 +37,8 @@ from hoglet.hogql.materialize.add_group_columns import (
     own_name,
     refuse_unsound,
 )
-from hoglet.hogql.materialize.merge_aggregates import MergeableAggregate, reread_items
+from hoglet.hogql.materialize.merge_aggregates import reread_items
+from hoglet.hogql.materialize.model import ColumnRange, MergeableAggregate
 from hoglet.hogql.materialize.order_by import keep_order
 from hoglet.hogql.materialize.predicates import (
     EQUALITY,
@@ -65,17 +66,6 @@ BUCKETS = {
 }
 
 __all__ = ["ColumnRange", "MaterialisationPlan", "MergeableAggregate", "plan_materialisation"]
-
-
-class ColumnRange(msgspec.Struct, frozen=True):
-    """Range variables on one column: ``ColumnRange("timestamp", ("from", "to"), "toStartOfDay")``.
-
-    ``bucket_fn`` is None for exact values.
-    """
-
-    column: str
-    variables: tuple[str, ...]
-    bucket_fn: str | None
 
 
 class MaterialisationPlan(msgspec.Struct, frozen=True):

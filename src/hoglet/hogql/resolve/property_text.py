@@ -15,7 +15,8 @@ from hoglet.hogql.plan import Expr, FunctionCall, Name, Number, Value
 from hoglet.hogql.resolve.operands.alignment import is_null
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import STRING
-from hoglet.syntax import parse_expression, tree
+from hoglet.syntax import tree
+from hoglet.syntax.parse import parse_expression
 
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _PATTERNS = frozenset({"like", "ilike", "not like", "not ilike", "=~", "!~", "=~*", "!~*"})

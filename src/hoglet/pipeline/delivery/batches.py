@@ -20,9 +20,8 @@ import msgspec
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.json_types import Globals
-from hoglet.functions.runtime.batch import EventResult
 from hoglet.functions.runtime.journal import RunJournal
-from hoglet.functions.runtime.messages import Step
+from hoglet.functions.runtime.messages import EventResult, Step
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS
 from hoglet.pipeline.delivery.run import InvocationRunner, LeaseEnd, RunOutcome, RunRecord

@@ -4,21 +4,17 @@ A call costs the server more than a small program costs the worker, so waiting s
 function share a call. Steps of different functions never do: an endless loop in one function must
 not delay others. A function has at most one call in progress and so occupies at most one worker.
 Functions whose last steps were slow share all workers but one, which stays free for the others.
-
-The second half of this module runs in the worker.
 """
 
 import asyncio
 import contextlib
 from collections import deque
-from time import perf_counter
 
 import msgspec
 import structlog
 
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.runtime.messages import Step, StepRequest
-from hoglet.functions.runtime.step import run_step
+from hoglet.functions.runtime.messages import BYTES_TOGETHER, Step, StepRequest, StepsRequest
 from hoglet.kit.json import pack
 from hoglet.sandbox import (
     Sandbox,
@@ -29,11 +25,10 @@ from hoglet.sandbox import (
 
 log = structlog.get_logger()
 
+# The path of an operation, so that the server does not import what only workers run.
+_RUN_STEPS = "hoglet.functions.runtime.step:run_steps"
 MOST_TOGETHER = 256
 MOST_OF_SLOW_TOGETHER = 16
-BYTES_TOGETHER = 16 * 1024 * 1024  # of requests, and of results; a larger one gets its own call
-# A batch ends after this time; the remaining steps go into the next call. A program may run 550 ms.
-BATCH_SECONDS = 0.6
 # After this time something is stuck: 600 ms, one more run, replays, inputs and worker startup.
 DEADLINE_SECONDS = 5.0
 # A worker may die for reasons outside of its program; a program that kills three is at fault.
@@ -140,7 +135,7 @@ class StepBatcher:
         function = taken[0].request.function
         payload = pack(_encoder, StepsRequest(function, [item.message for item in taken]))
         async with self._slow_places if function.id in self._slow else contextlib.nullcontext():
-            answer = await self._sandbox.call(run_steps, payload, deadline=self._deadline)
+            answer = await self._sandbox.call(_RUN_STEPS, payload, deadline=self._deadline)
         return _steps.decode(answer)
 
     def _classify_speed(self, function_id: str, milliseconds: float) -> None:
@@ -160,33 +155,8 @@ def _fail(taken: list[_Waiting], error: Exception) -> list[_Waiting]:
 _NO_FUNCTION = ExecutableFunction(id="", project_id=0, type="")
 
 
-class StepsRequest(msgspec.Struct):
-    """Steps of one function, which is sent once; a request is an encoded :class:`StepRequest`."""
-
-    function: ExecutableFunction
-    requests: list[msgspec.Raw]
-
-
 _encoder = msgspec.msgpack.Encoder()
 _steps = msgspec.msgpack.Decoder(list[Step])
-_requests = msgspec.msgpack.Decoder(StepsRequest)
-_request = msgspec.msgpack.Decoder(StepRequest)
-
-
-def run_steps(payload: bytes) -> bytes:
-    """The worker's operation: runs at least one step, then as many as fit in time and size."""
-    requested = _requests.decode(payload)
-    began, size = perf_counter(), 0
-    steps: list[msgspec.Raw] = []
-    for message in requested.requests:
-        if steps and (perf_counter() - began > BATCH_SECONDS or size > BYTES_TOGETHER):
-            break
-        request = _request.decode(message)
-        request.function = requested.function
-        step = pack(_encoder, run_step(request))
-        size += len(step)
-        steps.append(msgspec.Raw(step))
-    return pack(_encoder, steps)
 
 
 def _failed_step(request: StepRequest, error: Exception) -> Step:

@@ -27,10 +27,9 @@ from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions.dead_letters.service import DeadLetters, NewDeadLetter
-from hoglet.functions.executable.matching import masked_allowance
 from hoglet.functions.jobs import INVOKE_QUEUE
 from hoglet.functions.logs.telemetry import LOG_SOURCE
-from hoglet.functions.masking import raise_counters
+from hoglet.functions.masking import masked_allowance, raise_counters
 from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering

@@ -16,7 +16,6 @@ from hoglet.events.repository import EventsRepository
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.errors import Bug, SourceError
 from hoglet.kit.json import pack
-from hoglet.pipeline.ingest import worker_operations
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
     CacheMiss,
@@ -29,6 +28,10 @@ from hoglet.pipeline.ingest.ipc import (
 )
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.store.database import Database
+
+# Paths of operations, so that the server does not import what only workers run.
+_READ = "hoglet.pipeline.ingest.worker_operations:read"
+_PROCESS = "hoglet.pipeline.ingest.worker_operations:process"
 
 log = structlog.get_logger()
 
@@ -83,12 +86,12 @@ class PipelineSandboxClient:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
         """
         sandbox = self._sandbox_for(request)
-        answer = lookup_answers.decode(await self._call(sandbox, worker_operations.read, request))
+        answer = lookup_answers.decode(await self._call(sandbox, _READ, request))
         if isinstance(answer, CacheMiss):
             kinds = ("transformation", "destination")
             functions = await self._functions.load_runnable(request.project.id, kinds)
             whole = msgspec.structs.replace(request, functions=functions)
-            answer = lookup_answers.decode(await self._call(sandbox, worker_operations.read, whole))
+            answer = lookup_answers.decode(await self._call(sandbox, _READ, whole))
         if isinstance(answer, CacheMiss):
             raise TypeError("the worker asks for functions it was given")
         return answer
@@ -101,9 +104,7 @@ class PipelineSandboxClient:
         """
         sandbox = self._sandbox_for(reading)
         for _ in range(3):
-            answer = process_answers.decode(
-                await self._call(sandbox, worker_operations.process, request)
-            )
+            answer = process_answers.decode(await self._call(sandbox, _PROCESS, request))
             if isinstance(answer, BatchResult):
                 return answer
             await self.read(reading)

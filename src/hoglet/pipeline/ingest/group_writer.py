@@ -19,9 +19,8 @@ from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.kit import tracing
 from hoglet.pipeline.ingest.commit import GroupCommitter
 from hoglet.pipeline.ingest.group_processor import GroupProcessor, LoadedState
-from hoglet.pipeline.ingest.ipc import BatchResult, LookupRequest, ReadRequest
+from hoglet.pipeline.ingest.ipc import EVENT_COLUMNS, BatchResult, LookupRequest, ReadRequest
 from hoglet.pipeline.ingest.metrics import IngestMetrics
-from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sources import SpooledGroup
 from hoglet.pipeline.ingest.split_group import GroupPieces
 from hoglet.pipeline.storage_failures import is_conflict, is_storage_failure

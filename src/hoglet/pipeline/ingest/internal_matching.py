@@ -1,37 +1,17 @@
 """Matches one internal event, in the worker. Pure."""
 
 from datetime import datetime
-from uuid import UUID
-
-import msgspec
 
 from hoglet.events.parse import Event
 from hoglet.functions.executable.matching import FunctionIndex
-from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.filter_globals import lazy_filter_globals
 from hoglet.functions.runtime.globals import EventFields, event_globals, project_globals
-from hoglet.kit.json import Properties
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
     BatchResult,
-    Handling,
-    ProjectFacts,
+    InternalRequest,
 )
 from hoglet.pipeline.ingest.matching import TriggerMatcher
-
-
-class InternalRequest(msgspec.Struct, kw_only=True):
-    """One event and the project's internal destinations."""
-
-    project: ProjectFacts
-    functions: list[ExecutableFunction]
-    uuid: UUID
-    event: str
-    distinct_id: str
-    properties: Properties
-    timestamp: str
-    handling: Handling = "run"
-    reason: str = ""
 
 
 def match_internal(request: InternalRequest) -> BatchResult:

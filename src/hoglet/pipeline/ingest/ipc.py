@@ -19,6 +19,7 @@ from hoglet.events.tables import WarningExample
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import Globals
 from hoglet.functions.types import DeadLetterClass
+from hoglet.kit.json import Properties
 
 
 class ProjectFacts(msgspec.Struct, frozen=True):
@@ -222,3 +223,24 @@ internal_answers = msgspec.msgpack.Decoder(BatchResult)
 process_answers: msgspec.msgpack.Decoder[BatchResult | CacheMiss] = msgspec.msgpack.Decoder(
     BatchResult | CacheMiss
 )
+
+
+class InternalRequest(msgspec.Struct, kw_only=True):
+    """One event and the project's internal destinations."""
+
+    project: ProjectFacts
+    functions: list[ExecutableFunction]
+    uuid: UUID
+    event: str
+    distinct_id: str
+    properties: Properties
+    timestamp: str
+    handling: Handling = "run"
+    reason: str = ""
+
+
+EVENT_COLUMNS = (
+    "project_id", "uuid", "event", "properties", "timestamp", "distinct_id", "person_id",
+    "person_properties", "person_mode", "elements_chain", "created_at", "$session_id",
+    "$window_id", "$group_0", "$group_1", "$group_2", "$group_3", "$group_4",
+)  # fmt: skip

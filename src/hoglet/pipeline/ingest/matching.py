@@ -11,12 +11,8 @@ from time import perf_counter
 from uuid import UUID, uuid5
 
 from hoglet.events.parse import Event
-from hoglet.functions.executable.matching import (
-    SLOW_FILTER_MS,
-    FunctionIndex,
-    Match,
-    mask_key,
-)
+from hoglet.functions.executable.matching import SLOW_FILTER_MS, FunctionIndex, mask_key
+from hoglet.functions.executable.messages import Match
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1, encode, line_of
 from hoglet.functions.json_types import BuiltInputs, Globals, ProjectGlobal

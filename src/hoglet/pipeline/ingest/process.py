@@ -29,11 +29,6 @@ from hoglet.pipeline.ingest.matching import TriggerMatcher
 from hoglet.pipeline.ingest.parse import ParsedBatch, ParsedEvent
 from hoglet.pipeline.ingest.transform import iso, uuid_text
 
-EVENT_COLUMNS = (
-    "project_id", "uuid", "event", "properties", "timestamp", "distinct_id", "person_id",
-    "person_properties", "person_mode", "elements_chain", "created_at", "$session_id",
-    "$window_id", "$group_0", "$group_1", "$group_2", "$group_3", "$group_4",
-)  # fmt: skip
 # The engine rejects blocks with rows of more than 100 partitions; events are partitioned by month.
 # An event's block depends only on its timestamp, so that a group that is inserted again after a
 # crash has the same blocks, even if its events were processed differently.

@@ -16,13 +16,9 @@ import msgspec
 from hoglet.events.elements import chain_of
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
 from hoglet.functions.executable.matching import Conditions
+from hoglet.functions.executable.messages import TransformationResult
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.executable.transform import (
-    Chain,
-    Transformation,
-    TransformationResult,
-    drop_notes,
-)
+from hoglet.functions.executable.transform import Chain, Transformation, drop_notes
 from hoglet.functions.json_types import EventGlobal, ProjectGlobal
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.pipeline.ingest.ipc import BatchCounters, Line, ProjectFacts

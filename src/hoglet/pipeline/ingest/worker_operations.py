@@ -9,12 +9,10 @@ from collections import OrderedDict
 import msgspec
 
 from hoglet.kit.json import pack
-from hoglet.pipeline.ingest.internal_matching import (
-    InternalRequest,
-    match_internal,
-)
+from hoglet.pipeline.ingest.internal_matching import match_internal
 from hoglet.pipeline.ingest.ipc import (
     CacheMiss,
+    InternalRequest,
     encoder,
     process_requests,
     read_requests,

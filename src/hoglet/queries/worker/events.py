@@ -13,22 +13,22 @@ import msgspec
 
 from hoglet.hogql.ast_builders import some
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import SYNTAX, Fragment, located, refused
+from hoglet.hogql.errors import SYNTAX, located, refused
 from hoglet.hogql.filters.actions import action_condition, step_condition
-from hoglet.hogql.filters.dates import as_text, clock_of, read_date
+from hoglet.hogql.filters.dates import clock_of, read_date
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.fragments import QueryText, read_column, read_ordering
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import SourceError
-from hoglet.kit.relative_dates import elapse
+from hoglet.kit.relative_dates import as_text, elapse
 from hoglet.queries.worker.columns import (
     Item,
     holds_aggregate,
     read_items,
     total_names,
 )
-from hoglet.queries.worker.messages import PlanRequest
+from hoglet.queries.worker.messages import FILTER_LISTS, INVALID_KEY, EventsPlan, PlanRequest
 from hoglet.queries.worker.special_columns import NAME, SPECIAL, display_name
 from hoglet.syntax import tree
 
@@ -39,12 +39,7 @@ _AFTER = "-24h"
 _NOW_MARGIN = timedelta(seconds=5)
 """How far the default bound lies in the future, because client clocks can be ahead."""
 _LARGEST_NUMBER, _MOST_DIGITS = 2**52 - 1, 18
-FILTER_LISTS = ("properties", "fixedProperties")
 _TIMES = frozenset({("timestamp",), ("events", "timestamp")})
-
-
-INVALID_KEY = "place"
-"""Code of an error about a key of a query; its attr is the path in the query."""
 
 
 @contextmanager
@@ -56,20 +51,6 @@ def _about_keys() -> Generator[None]:
         if error.attr is not None:
             error.error_code = INVALID_KEY
         raise
-
-
-class EventsPlan(msgspec.Struct, frozen=True):
-    """The HogQL query of an events query, and how to assemble its rows.
-
-    ``columns`` are ``[("event", "value", 1)]``: title, kind of assembly, number of columns; with
-    ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow. ``fragments`` are the user's
-    expressions in the text of the query.
-    """
-
-    query: QueryNode
-    columns: list[tuple[str, str, int]]
-    cursor: str | None
-    fragments: list[Fragment]
 
 
 def plan_events(payload: Any) -> EventsPlan:

@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any
 
 import msgspec
 
@@ -21,7 +21,7 @@ from hoglet.hogql.inspection import Inspection, PropertyRead, inspect_query
 from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import SourceError
 from hoglet.queries.worker.diagnostics import Finding, finding, of_error
-from hoglet.queries.worker.messages import InspectRequest
+from hoglet.queries.worker.messages import Inspected, InspectRequest, Report
 from hoglet.syntax import tree
 
 type Shares = Mapping[tuple[str, str], tuple[str, float]]
@@ -31,52 +31,6 @@ _LARGEST_SHARE = 0.01
 """Share of values that do not convert above which a warning is shown."""
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _KINDS = {"event": "Event", "person": "Person", "session": "Session"}
-
-
-class Metadata(TypedDict):
-    """The response of a metadata query."""
-
-    query: str
-    isValid: bool
-    isUsingIndices: str
-    errors: list[Finding]
-    warnings: list[Finding]
-    notices: list[Finding]
-    table_names: list[str]
-    ch_table_names: None
-
-
-class Inspected(NamedTuple):
-    """Metadata of a text, and the plan of its query as lines."""
-
-    metadata: Metadata
-    explain: list[str]
-
-
-class Report:
-    """Collects findings of a text."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.errors: list[Finding] = []
-        self.warnings: list[Finding] = []
-        self.notices: list[Finding] = []
-        self.tables: list[str] = []
-        self.index_use = "undecisive"
-        self.plan: list[str] = []
-
-    def answer(self) -> Metadata:
-        """The response of a metadata query."""
-        return {
-            "query": self._text,
-            "isValid": not self.errors,
-            "isUsingIndices": self.index_use,
-            "errors": self.errors,
-            "warnings": self.warnings,
-            "notices": self.notices,
-            "table_names": self.tables,
-            "ch_table_names": None,
-        }
 
 
 def inspect(payload: Any) -> Inspected:

@@ -19,9 +19,9 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.filters.dates import as_text
 from hoglet.hogql.insights.date_range import DateSpan
 from hoglet.hogql.insights.series import Node, series_condition, without_properties
+from hoglet.kit.relative_dates import as_text
 
 _MOST = 15
 _FIRST_TIME = "first_time_for_user"
