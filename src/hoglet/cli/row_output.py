@@ -27,7 +27,7 @@ class RowFormat(StrEnum):
 
 FormatOption = Annotated[
     RowFormat | None,
-    typer.Option("--format", help="Output format. [default: table; of a file, its ending]"),
+    typer.Option("--format", help="Output format. [default: table, or by the file's extension]"),
 ]
 OutputOption = Annotated[
     Path | None,

@@ -23,7 +23,7 @@ _OLD_STATES = {"buried": "failed"}  # used by servers before 0.1
 def status(as_json: AsJson = False) -> None:
     """Show the health checks and queues of a server; exits with 1 if a check fails.
 
-    Measured every few seconds by a server with the role pipeline.
+    Queues are measured every few seconds by a server with the role pipeline.
     """
     url = current_connection().url
     ready = _readiness(url)

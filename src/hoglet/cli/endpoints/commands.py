@@ -201,14 +201,16 @@ def push(
 def run(
     name: Name,
     variable: Annotated[
-        list[str] | None, typer.Option("--variable", "-v", help="name=value; can be repeated.")
+        list[str] | None, typer.Option("--variable", "-v", help="name=value; repeatable.")
     ] = None,
     version: Annotated[
         str | None, typer.Option(help="Version number or alias; defaults to the newest.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Most rows.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Maximum number of rows.")] = None,
     offset: Annotated[int | None, typer.Option(help="Rows to skip; requires --limit.")] = None,
-    refresh: Annotated[str, typer.Option(help="blocking, force, ...: see the API.")] = "blocking",
+    refresh: Annotated[
+        str, typer.Option(help="Refresh mode of the API, such as blocking or force.")
+    ] = "blocking",
     shape: FormatOption = None,
     as_json: AsJson = False,
     output: OutputOption = None,

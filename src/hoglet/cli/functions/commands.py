@@ -102,7 +102,7 @@ def run_once(
     ] = None,
     globals_: Annotated[
         str | None,
-        typer.Option("--globals", help="All globals: JSON, a file, or - for standard input."),
+        typer.Option("--globals", help="All globals: JSON, a file, or - for stdin."),
     ] = None,
     real: Annotated[
         bool, typer.Option("--real", help="Send real requests instead of mocking them.")

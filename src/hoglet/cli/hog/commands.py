@@ -70,7 +70,7 @@ def bench(
         bool, typer.Option("--json", help='Print only {"<file stem>": median ms}.')
     ] = False,
 ) -> None:
-    """Measure programs: compiled once, warm runs, with budgets.
+    """Measure warm runs of programs that are compiled once, with all budgets.
 
     The output is compared with <file stem>.stdout in the same folder, if it exists.
     """
@@ -97,7 +97,7 @@ def fmt(
         bool, typer.Option("--check", help="Change nothing; exit with 1 if a file would change.")
     ] = False,
 ) -> None:
-    """Format programs in place (standard input to standard output)."""
+    """Format programs in place, or standard input to standard output."""
     from hoglet.hog.format import format_program
 
     changed = False
@@ -179,7 +179,9 @@ def check(
     files: Annotated[list[Path], typer.Argument(help="Hog files.")],
     global_names: Annotated[
         str,
-        typer.Option("--known", help="Comma-separated additional globals that the host provides."),
+        typer.Option(
+            "--known", help="Comma-separated names of further globals that the host provides."
+        ),
     ] = "",
 ) -> None:
     """Compile without running; print every error and warning with its position."""
