@@ -4,7 +4,6 @@ import hmac
 import json
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hoglet_process import run_hoglet
 from support.oracle import need, why_no_node
 from support.oracle import node as installed_node
 from support.server import TOKEN, RunningServer
@@ -34,8 +34,7 @@ def project(tmp_path_factory) -> Path:
 @pytest.mark.engine
 @pytest.mark.slow
 def test_every_case_of_the_page_passes(project: Path) -> None:
-    command = [sys.executable, "-m", "hoglet", "test", "-C", str(project)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = run_hoglet("test", "-C", str(project))
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.splitlines()[-1] == f"{CASES} passed, 0 failed"

@@ -1,14 +1,13 @@
 """The cases that docs/testing.md shows pass in the project that ``hoglet init`` makes."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
+from support.hoglet_process import run_hoglet
 
 PAGE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text()
 
@@ -25,8 +24,7 @@ def test_the_examples_of_the_page_pass(tmp_path: Path) -> None:
         path = tmp_path / "shop" / name
         path.write_text(path.read_text() + text.replace("- name: waits", "- name: still waits"))
 
-    command = [sys.executable, "-m", "hoglet", "test", "-C", str(tmp_path / "shop")]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = run_hoglet("test", "-C", str(tmp_path / "shop"))
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.splitlines()[-1] == "7 passed, 0 failed"

@@ -1,21 +1,18 @@
 """Keys and projects created on the command line while the server runs; first calls of an SDK."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 from posthog import Posthog
 
+from support.hoglet_process import run_hoglet
 from support.server import KEY, ServerProject
 from support.waiting import wait_for
 
 
 def hoglet(server: ServerProject, *words: str) -> str:
-    command = [sys.executable, "-m", "hoglet", *words]
-    done = subprocess.run(
-        command, env=server.environment, capture_output=True, text=True, check=True
-    )
+    done = run_hoglet(*words, env=server.environment)
+    done.check_returncode()
     return done.stdout.strip()
 
 

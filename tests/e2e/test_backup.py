@@ -2,7 +2,6 @@
 
 import socket
 import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -12,6 +11,7 @@ from typing import Self
 import httpx
 import pytest
 
+from support.hoglet_process import run_hoglet
 from support.receiver import Receiver
 from support.server import KEY, TOKEN, RunningServer
 from support.waiting import wait_for
@@ -21,15 +21,7 @@ _QUERY = "/api/projects/1/query/"
 
 
 def hoglet(server: RunningServer, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hoglet", *words]
-    return subprocess.run(
-        command,
-        env=server.environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    return run_hoglet(*words, env=server.environment, timeout=SECONDS)
 
 
 class Sender:

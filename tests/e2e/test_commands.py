@@ -5,7 +5,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typer.testing import CliRunner, Result
 from hoglet.cli.endpoints.versions import complete_endpoints
 from hoglet.cli.functions.reference import complete_functions
 from hoglet.cli.main import app
+from support.hoglet_process import HogletProcess
 from support.server import KEY, ServerProject
 from support.waiting import wait_for
 
@@ -214,8 +214,8 @@ def test_the_status_is_json(server: ServerProject) -> None:
 
 
 def test_new_events_are_followed(server: ServerProject, function_id: str) -> None:
-    following = subprocess.Popen(
-        [sys.executable, "-m", "hoglet", "events", "tail", "--json", "--last", "0"],
+    following = HogletProcess(
+        ["events", "tail", "--json", "--last", "0"],
         env=os.environ | server.commands,
         stdout=subprocess.PIPE,
         text=True,

@@ -4,14 +4,14 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
-from support.watched_command import can_be_interrupted, read_until
+from support.hoglet_process import HogletProcess
+from support.watched_command import read_until
 
 
 @pytest.mark.parametrize("command", ["dev", "demo"])
@@ -34,15 +34,13 @@ def test_a_port_in_use_is_refused(tmp_path: Path, command: str) -> None:
 def test_saves_are_applied_until_ctrl_c(tmp_path: Path) -> None:
     project = tmp_path / "shop"
     assert CliRunner().invoke(app, ["init", str(project)]).exit_code == 0
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hoglet", "dev", "-C", str(project), "--port", "0",
-         "--no-tests"],
+    process = HogletProcess(
+        ["dev", "-C", str(project), "--port", "0", "--no-tests"],
         env=os.environ | {"COLUMNS": "200"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
-    )  # fmt: skip
+    )
     try:
         started = read_until(process, "applied: create endpoint by_plan")
         assert any("personal API key  phx_" in line for line in started)

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hoglet.cli.main import app
+from support.hoglet_process import run_hoglet
 
 PLANS = "\n".join(
     [
@@ -224,11 +225,8 @@ class Ran(NamedTuple):
 
 def run(folder: Path, *words: str) -> Ran:
     """In a process of its own: there is one embedded warehouse for each."""
-    command = [sys.executable, "-m", "hoglet", "test", "-C", str(folder), *words]
     variables = {"HOGLET_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none", "COLUMNS": "200"}
-    ended = subprocess.run(
-        command, env=os.environ | variables, capture_output=True, text=True, check=False
-    )
+    ended = run_hoglet("test", "-C", str(folder), *words, env=os.environ | variables)
     return Ran(ended.returncode, ended.stdout, ended.stderr)
 
 

@@ -187,12 +187,10 @@ def test_programs_ask_for_places_and_the_operators_bots(server: RunningServer) -
 
 
 def test_without_a_server_there_is_no_sendemail_and_a_bad_database_stops_the_start(
-    tmp_path: Path,
+    shared_server: RunningServer, tmp_path: Path
 ) -> None:
-    bare = RunningServer(tmp_path / "bare").start()
     run = {"configuration": {"hog": "sendEmail({})"}, "globals": {"event": {"event": "t"}}}
-    done = bare.client.post(f"{FUNCTIONS}new/invocations/", json=run).json()
-    bare.stop()
+    done = shared_server.client.post(f"{FUNCTIONS}new/invocations/", json=run).json()
     assert done["status"] == "error"
 
     (tmp_path / "no.mmdb").write_text("nothing")

@@ -1,12 +1,12 @@
 """``hoglet admin database copy``: a server moves from SQLite to PostgreSQL and loses nothing."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from support.accepted import Accepted
+from support.hoglet_process import run_hoglet
 from support.receiver import Receiver
 from support.server import RunningServer
 
@@ -18,13 +18,7 @@ BATCH = 20
 
 def _copy(url: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
     words = ["admin", "database", "copy", url, "--data-dir", str(data_dir)]
-    return subprocess.run(
-        [sys.executable, "-m", "hoglet", *words],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_hoglet(*words, timeout=120)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Generator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from support.hoglet_process import run_hoglet
 from support.posthog import KEY as POSTHOG_KEY
 from support.posthog import PostHog, uuid
 from support.server import KEY, RunningServer
@@ -54,9 +54,7 @@ type Ended = subprocess.CompletedProcess[str]
 
 def hoglet(words: Sequence[str]) -> Ended:
     """Run a command in a process of its own: it opens a warehouse, and a process has only one."""
-    command = [sys.executable, "-m", "hoglet", *words]
-    environment = os.environ | SECRETS | {"COLUMNS": "300"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return run_hoglet(*words, env=os.environ | SECRETS | {"COLUMNS": "300"})
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hoglet.cli.main import app
+from support.hoglet_process import HogletProcess
 from support.local_http import Handler, LocalHttp
 from support.server import KEY, ServerProject
 
@@ -464,9 +464,8 @@ def test_a_push_that_ends_in_the_middle(
 
     meddler = Meddler(server, meddle)
     environment = os.environ | SECRETS | {"HOGLET_URL": meddler.url, "HOGLET_API_KEY": KEY}
-    command = [sys.executable, "-m", "hoglet", "push", "-C", str(files)]
-    process = subprocess.Popen(
-        [*command, "--project", str(project)],
+    process = HogletProcess(
+        ["push", "-C", str(files), "--project", str(project)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

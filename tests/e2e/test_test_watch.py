@@ -3,13 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
-from support.watched_command import can_be_interrupted, read_until
+from support.hoglet_process import HogletProcess
+from support.watched_command import read_until
 
 
 def test_cases_run_again_after_each_save_until_ctrl_c(tmp_path: Path) -> None:
@@ -19,15 +19,13 @@ def test_cases_run_again_after_each_save_until_ctrl_c(tmp_path: Path) -> None:
     cases, code = folder / "tests.yaml", folder / "code.hog"
     cases.write_text("- name: greets\n  event: {event: plan_chosen}\n  expect: {logs: [/hello/]}\n")
     code.write_text("print('hello')\n")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hoglet", "test", "-C", str(project), "-k", "greets",
-         "--watch"],
+    process = HogletProcess(
+        ["test", "-C", str(project), "-k", "greets", "--watch"],
         env=os.environ | {"COLUMNS": "200"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
-    )  # fmt: skip
+    )
     try:
         read_until(process, "1 passed, 0 failed")
         code.write_text("print('good evening')\n")

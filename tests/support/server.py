@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -16,6 +17,7 @@ from hoglet.access.provisioning import create_project
 from hoglet.kit.clock import SystemClock
 from hoglet.store.database import Database
 from support.documented import RESPONSE_HOOKS
+from support.hoglet_process import HogletProcess
 
 KEY = "phx_" + "t" * 40
 TOKEN = "phc_" + "t" * 40
@@ -51,8 +53,12 @@ class RunningServer:
         """Start it and wait until it answers."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
         log = (self.data_dir / "server.log").open("ab")
-        command = [self.python, "-m", self.module, "serve", "--port", str(self.port)]
-        self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
+        options: dict[str, Any] = {"env": self.environment, "stdout": log, "stderr": log}
+        words = ["serve", "--port", str(self.port)]
+        if (self.python, self.module) == (sys.executable, "hoglet"):
+            self.process = HogletProcess(words, **options)
+        else:
+            self.process = subprocess.Popen([self.python, "-m", self.module, *words], **options)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             with contextlib.suppress(httpx.TransportError):

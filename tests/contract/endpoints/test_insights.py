@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hoglet.endpoints.insights import variables
 from support.endpoints import EndpointWorld
 
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
@@ -300,9 +301,13 @@ async def test_tables_answer_as_the_raw_data_for_each_value(
         assert table["results"] == whole["results"], browser
 
 
-async def test_a_table_that_would_lack_values_is_not_kept(endpoints: EndpointWorld) -> None:
+async def test_a_table_that_would_lack_values_is_not_kept(
+    endpoints: EndpointWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert variables.BREAKDOWN_LIMIT == 10_000
+    monkeypatch.setattr(variables, "BREAKDOWN_LIMIT", 100)
     await endpoints.add_events(
-        [("$pageview", AT, "u", f'{{"$browser":"b{number}"}}') for number in range(10_001)]
+        [("$pageview", AT, "u", f'{{"$browser":"b{number}"}}') for number in range(101)]
     )
     hidden = BY_BROWSER["breakdownFilter"] | {"breakdown_hide_other_aggregation": True}
     await endpoints.create(BY_BROWSER | {"breakdownFilter": hidden}, name="a")

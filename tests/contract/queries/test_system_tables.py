@@ -27,6 +27,7 @@ from hoglet.kit.clock import new_id
 from support.access import NOW
 from support.cohorts import cohort_row
 from support.queries import QueryWorld
+from support.seeds import thinned
 
 type Json = dict[str, Any]
 
@@ -281,16 +282,16 @@ async def test_warnings_and_groups(queries: QueryWorld) -> None:
     assert body["results"] == [["pro"]]
 
 
-async def test_every_column_can_be_named_alone(queries: QueryWorld) -> None:
+@pytest.mark.parametrize("table", thinned(sorted(SYSTEM_TABLES), 4))
+async def test_every_column_can_be_named_alone(queries: QueryWorld, table: str) -> None:
     await fill(queries)
-    for table in sorted(SYSTEM_TABLES):
-        whole = await records(queries, f"SELECT * FROM {table} ORDER BY id")
-        for column in SYSTEM_TABLES[table].table.fields:
-            body = await queries.ran(f"SELECT t.{column} FROM {table} AS t ORDER BY t.id")
-            expected = [record[column] for record in whole]
-            assert [row[0] for row in body["results"]] == expected, (table, column)
-        counted = await queries.ran(f"SELECT count() FROM {table}")
-        assert counted["results"] == [[len(whole)]], table
+    whole = await records(queries, f"SELECT * FROM {table} ORDER BY id")
+    for column in SYSTEM_TABLES[table].table.fields:
+        body = await queries.ran(f"SELECT t.{column} FROM {table} AS t ORDER BY t.id")
+        expected = [record[column] for record in whole]
+        assert [row[0] for row in body["results"]] == expected, column
+    counted = await queries.ran(f"SELECT count() FROM {table}")
+    assert counted["results"] == [[len(whole)]]
 
 
 async def test_documents_are_read_by_dots_and_functions(queries: QueryWorld) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from typer.testing import CliRunner
 
 from hoglet.cli.hog.repl import Session, is_open
 from hoglet.cli.main import app
+from support.hoglet_process import run_hoglet
 
 runner = CliRunner()
 
@@ -25,12 +25,7 @@ def hog(tmp_path: Path):
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hoglet", "hog", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_hoglet("hog", *words)
 
 
 def test_run_prints_on_standard_output(hog) -> None:

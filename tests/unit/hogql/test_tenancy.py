@@ -20,6 +20,7 @@ from hoglet.kit.errors import Bug, SourceError
 from hoglet.warehouse.errors import QueryRefused
 from support.hogql_queries import insights, queries
 from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
+from support.seeds import thinned
 
 ALLOWED = PHYSICAL_TABLES | {"hogql_world_daily"}
 _SCOPE = re.compile(
@@ -155,11 +156,15 @@ def test_no_row_of_another_project_is_answered(hogql_world: HogqlWorld, query: s
     assert not _STRANGER.search(json.dumps(rows))
 
 
-@_SHARED
-@given(query=insights)
-def test_insights_run_and_see_one_project(hogql_world: HogqlWorld, query: dict[str, Any]) -> None:
-    for compiled in _compiled_insight(query):
-        assert not _STRANGER_IN_INSIGHTS.search(json.dumps(hogql_world.run(compiled)))
+@pytest.mark.parametrize("count", thinned((20, 80), 2))
+def test_insights_run_and_see_one_project(hogql_world: HogqlWorld, count: int) -> None:
+    @settings(max_examples=count)
+    @given(insights)
+    def run(query: dict[str, Any]) -> None:
+        for compiled in _compiled_insight(query):
+            assert not _STRANGER_IN_INSIGHTS.search(json.dumps(hogql_world.run(compiled)))
+
+    run()
 
 
 @pytest.mark.parametrize(
