@@ -59,9 +59,10 @@ class SqlQueue:
     Args:
         database: database of the jobs.
         clock: decides what is due.
-        owner: name of this consumer. A process restarted under the same name releases its old
+        owner: name of the process. If it is restarted under the same name, it releases its old
             leases with ``reclaim``; two live processes must not share a name.
         signals: wake-ups shared with other consumers of this process.
+        number: distinguishes the consumers of the process.
     """
 
     def __init__(
@@ -71,20 +72,23 @@ class SqlQueue:
         *,
         owner: str = "local",
         signals: Signals | None = None,
+        number: int = 0,
     ) -> None:
         self._database = database
         self._clock = clock
-        self._owner = owner
+        self._process = owner
+        self._owner = f"{owner}{_CONSUMER}{number}"  # equally long for all: see lease_room
         self._signals = signals or Signals()
         self._statements = statements(is_sqlite=database.is_sqlite)
-        self._lease_room = lease_room(owner) if database.is_sqlite else None
+        self._lease_room = lease_room(self._owner) if database.is_sqlite else None
         self._busy: dict[str, bool] = {}
         self._empty_at: dict[str, ChangeMark] = {}
 
     def consumer(self, number: int) -> "SqlQueue":
         """A view of the queue for another consumer in this process; see the port."""
-        owner = f"{self._owner}{_CONSUMER}{number}"
-        return SqlQueue(self._database, self._clock, owner=owner, signals=self._signals)
+        return SqlQueue(
+            self._database, self._clock, owner=self._process, signals=self._signals, number=number
+        )
 
     async def enqueue(self, session: AsyncSession, jobs: Sequence[NewJob]) -> None:
         """Add jobs in the caller's transaction; consumers are woken after it commits."""
@@ -214,8 +218,9 @@ class SqlQueue:
     async def reclaim(self) -> int:
         """Release the jobs this owner and its consumers held before it was killed."""
         async with self._database.write() as session:
-            consumers = JobRow.lease_owner.startswith(self._owner + _CONSUMER, autoescape=True)
-            mine = update(JobRow).where((JobRow.lease_owner == self._owner) | consumers)
+            process = self._process  # the version before wrote the name alone
+            consumers = JobRow.lease_owner.startswith(process + _CONSUMER, autoescape=True)
+            mine = update(JobRow).where((JobRow.lease_owner == process) | consumers)
             return _count(await session.execute(mine.values(**_UNLEASED)))
 
     async def catch_up(self) -> int:

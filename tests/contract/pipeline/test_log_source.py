@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.kit.clock import SystemClock
-from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup
+from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup, is_large
 from hoglet.queue.tables import JobRow
 from hoglet.spool import SpoolUnavailable
 from hoglet.spool.tables import SpoolPositionRow
@@ -203,3 +203,19 @@ async def test_a_group_whose_begin_got_no_answer_is_begun_whole(line: Line) -> N
         await line.owner.divide()
 
     assert [(group.id, group.parts) for group in groups] == [(begun.id, begun.parts)]
+
+
+async def test_requests_of_many_people_are_no_backlog(line: Line) -> None:
+    """Each of them is an entry in every partition."""
+    limits = GroupLimits(batches=8 * PARTITIONS)
+    for _ in range(7):
+        await line.capture(*PEOPLE)
+    group = await line.log_source.begin(limits)
+    assert group is not None
+    assert len(group.parts) > limits.batches / 2
+    assert not is_large(group, limits)
+    await group.release()
+    line.log_source.taken(set(line.owner.owned))
+    group = await line.log_source.begin(GroupLimits(events=group.events))
+    assert group is not None
+    assert is_large(group, GroupLimits(events=group.events))

@@ -52,7 +52,8 @@ def _payloads(jobs: list[Job]) -> list[bytes]:
     return [job.payload for job in jobs]
 
 
-async def test_the_lease_of_a_group_does_not_write_its_payloads_again(tmp_path: Path):
+@pytest.mark.parametrize("number", [0, 1, 9])
+async def test_the_lease_of_a_group_does_not_write_its_payloads_again(tmp_path: Path, number: int):
     url = f"sqlite+aiosqlite:///{tmp_path / 'jobs.db'}"
     migrate(url)
     database = Database(url)
@@ -61,7 +62,7 @@ async def test_the_lease_of_a_group_does_not_write_its_payloads_again(tmp_path: 
     with closing(sqlite3.connect(tmp_path / "jobs.db")) as other:
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    leased = await _lease_group(queue, limit=20)
+    leased = await _lease_group(queue.consumer(number), limit=20)
 
     assert len(leased) == 20
     assert (tmp_path / "jobs.db-wal").stat().st_size < 1_000_000

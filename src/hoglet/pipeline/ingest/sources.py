@@ -65,6 +65,11 @@ class SpooledGroup(Protocol):
         ...
 
     @property
+    def jobs(self) -> int:
+        """Number of leased jobs; 0 for entries of the log, whose number has no limit."""
+        ...
+
+    @property
     def retries(self) -> int:
         """How often the group was postponed."""
         ...
@@ -104,7 +109,7 @@ def is_large(group: SpooledGroup, limits: GroupLimits) -> bool:
     return (
         group.events >= limits.events / 2
         or size >= limits.size / 2
-        or len(group.parts) >= limits.batches / 2
+        or group.jobs >= limits.batches / 2
     )
 
 
@@ -181,6 +186,7 @@ class JobGroup:
         self.project_id = batches[0].project_id
         self.parts = [part_of(batch, job.id) for batch, job in zip(batches, jobs, strict=True)]
         self.events = sum(job.weight for job in jobs)
+        self.jobs = len(jobs)
         self.retries = jobs[0].retries
 
     def held(self) -> AbstractAsyncContextManager[None]:

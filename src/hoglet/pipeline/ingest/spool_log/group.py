@@ -31,6 +31,7 @@ class LogGroup:
         self.parts = [part_of(each.spooled, _id(each.spooled)) for each in batches if each.spooled]
         self.id = self.parts[0].job_id
         self.events = sum(batch.events for batch in batches)
+        self.jobs = 0
         self.retries = 0
 
     @property
@@ -70,11 +71,11 @@ class LogGroup:
             together: whether they must stay one group, because they were tried as a group.
         """
         async with self._ranges.database.write() as session:
-            await self._ranges.queue.enqueue(session, self._jobs(together=together))
+            await self._ranges.queue.enqueue(session, self._as_jobs(together=together))
             await self.finish(session)
         self._ranges.ended(self._range, self._moved)
 
-    def _jobs(self, *, together: bool) -> list[NewJob]:
+    def _as_jobs(self, *, together: bool) -> list[NewJob]:
         return [
             NewJob(
                 queue=SPOOL_QUEUE,
