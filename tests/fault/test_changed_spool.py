@@ -210,3 +210,29 @@ def test_a_deleted_stream_is_created_again(
     finally:
         for server in pair:
             server.kill()
+
+
+def test_a_stream_that_was_deleted_while_no_server_ran_is_reported(
+    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+) -> None:
+    shared["spool_url"] = own_nats.url()
+    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
+    try:
+        accepted = Accepted(pair[0], receiver)
+        _wait_until_accepted(accepted)
+        accepted.assert_all_there()
+        assert [server.stop() for server in pair] == [0, 0]
+        asyncio.run(_on_stream(own_nats, limit=None))
+        for server in pair:
+            accepted.server = server.start()
+            assert accepted.send(5) == 200
+        accepted.assert_all_there()
+        wait_for(lambda: sum(_losses(server) for server in pair) == 1)
+        for server in pair:
+            assert server.stop() == 0
+            server.start()
+        wait_for(lambda: all(server.client.get("/_readyz").status_code == 200 for server in pair))
+        assert [_losses(server) for server in pair] == [0, 0]  # it is reported once
+    finally:
+        for server in pair:
+            server.kill()

@@ -80,6 +80,13 @@ async def all_positions(session: AsyncSession, log: str) -> list[Position]:
     return await _read(session, ordered)
 
 
+async def former_logs(session: AsyncSession, log: str) -> list[str]:
+    """The other logs on the same kind of broker that entries were stored from."""
+    kind = log.partition(":")[0]
+    is_former = (_Row.log != log) & _Row.log.startswith(f"{kind}:") & (_Row.done_upto > 0)
+    return sorted(await session.scalars(select(_Row.log).where(is_former).distinct()))
+
+
 async def lock_free(session: AsyncSession, log: str, living: Collection[str]) -> list[Position]:
     """Lock the partitions without a live owner, except those with a commit in progress."""
     free = select(_Row).where(_Row.log == log, _is_free(living))

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, insert, update
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.kit.clock import FixedClock
 from hoglet.pipeline.ingest.sources import GroupLimits
 from hoglet.pipeline.ingest.spool_log.losses import WARNING
-from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
+from hoglet.spool.positions import Position, former_logs
+from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow, SpoolPositionRow
 from hoglet.store.database import Database
 from support.databases import open_database
 from support.pipeline import Line, open_line
@@ -71,6 +72,24 @@ async def test_a_log_that_ends_before_the_stored_position(line: Line) -> None:
 
         assert _losses(restarted) == 1
         assert len(_warnings(restarted)) == 1
+
+
+async def test_a_log_that_takes_the_place_of_another_one(line: Line) -> None:
+    """A stream that was deleted while no server ran: its name is that of its creation."""
+    stored = {"partition": 0, "owner": "gone", "epoch": 3, "group_project": 0}
+    logs = [("nats:1", 7), ("nats:2", 0), ("rows", 9)]
+    rows = [stored | {"log": log, "done_upto": done_upto} for log, done_upto in logs]
+    await _change(line.database, delete(SpoolPositionRow))
+    await _change(line.database, insert(SpoolPositionRow).values(rows))
+
+    async with line.database.read() as session:
+        assert await former_logs(session, "nats:2") == ["nats:1"]
+        assert await former_logs(session, "nats:1") == []
+        assert await former_logs(session, "rows") == []
+    await line.losses.taken_first(Position(log="nats:2", partition=0, epoch=1, done_upto=0))
+
+    assert _losses(line) == 1
+    assert len(_warnings(line)) == 1
 
 
 async def test_a_whole_range_is_no_loss(line: Line) -> None:

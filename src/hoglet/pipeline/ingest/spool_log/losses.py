@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from hoglet.access.tables import ProjectRow
 from hoglet.events.warnings import IngestionWarnings
-from hoglet.spool.positions import Position
+from hoglet.spool.positions import Position, former_logs
 from hoglet.store.database import Database
 
 WARNING = "spool_entries_gone"
@@ -59,6 +59,23 @@ class SpoolLosses:
             position=position.done_upto,
         )
         await self._report(position.partition)
+
+    async def taken_first(self, position: Position) -> None:
+        """Report the logs that this one, which nobody has read before, takes the place of.
+
+        A stream that is deleted while no server runs is another log when it is created again. So is
+        one of another broker; whether entries were left in the former one is not known.
+        """
+        async with self._database.read() as session:
+            former = await former_logs(session, position.log)
+        if former:
+            log.error(
+                "the spool is another stream than before: entries that were not stored from the "
+                "former one are gone, or still there",
+                action="spool_entries_gone",
+                former=former,
+            )
+            await self._report(None)
 
     async def created_again(self) -> None:
         """Report that the log was deleted and created again while this process had it open."""

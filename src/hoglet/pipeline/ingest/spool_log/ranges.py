@@ -32,6 +32,7 @@ from hoglet.spool.positions import OwnershipLost, Position
 from hoglet.store.database import Database
 
 _TRIM_SECONDS = 1.0
+_FIRST_EPOCH = 1
 _READ_BYTES = 16 * 1024 * 1024
 
 log = structlog.get_logger()
@@ -80,7 +81,8 @@ class LogRanges:
     async def current(self, held: Sequence[Position]) -> list[Position]:
         """Reset positions if the log was replaced; else its first entries would be skipped.
 
-        Also reports the loss of a log that was created again meanwhile: its positions go on.
+        Also reports the loss of a log that was created again meanwhile, whose positions go on, and
+        that a new log takes the place of another one.
         """
         if self._log.losses != self._known_losses:
             self._known_losses = self._log.losses
@@ -89,6 +91,8 @@ class LogRanges:
         last = await self._log.last_positions([each.partition for each in new]) if new else {}
         for position in new:
             done_upto = position.done_upto
+            if position.partition == 0 and position.epoch == _FIRST_EPOCH:
+                await self._losses.taken_first(position)
             if last[position.partition] < done_upto:
                 await self._losses.replaced(position)
                 done_upto = 0
