@@ -47,6 +47,7 @@ pytest_plugins = [
     "support.databases",
     "support.nats_server",
     "support.postgres_server",
+    "support.small_disk",
     "support.warehouses",
     "support.definitions",
     "support.endpoints",

@@ -4,58 +4,17 @@ The log is on the same disk, as with ``hoglet serve 2> data/server.log``: a line
 written must not end what it is about.
 """
 
-import contextlib
-import os
-import subprocess
 import time
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 
 from support.accepted import Accepted
 from support.receiver import Receiver
 from support.server import RunningServer
+from support.small_disk import SmallDisk
 
 pytestmark = pytest.mark.slow
-
-MEGABYTES = 256
-
-
-class SmallDisk:
-    """A file system of its own that can be filled up."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._filler = folder / "filler"
-
-    def fill(self, *, leaving: int = 0) -> None:
-        """Take all space but so many bytes, whatever the server takes meanwhile."""
-        zeros = bytes(64 * 1024)
-        with self._filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
-            while self._free_bytes() > leaving:
-                file.write(zeros)
-            while not leaving:
-                file.write(b"0")
-
-    def _free_bytes(self) -> int:
-        free = os.statvfs(self.folder)
-        return free.f_bavail * free.f_frsize
-
-    def free(self) -> None:
-        self._filler.unlink()
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Generator[SmallDisk]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    options = ["-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(folder)]
-    mounted = subprocess.run(["mount", *options], capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.strip()}")
-    yield SmallDisk(folder)
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.fixture

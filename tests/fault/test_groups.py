@@ -18,15 +18,21 @@ from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.backoff import Backoff
-from hoglet.kit.clock import FixedClock
+from hoglet.kit.clock import FixedClock, new_id
 from hoglet.pipeline.ingest import worker_operations
 from hoglet.pipeline.ingest.sources import GroupLimits
+from hoglet.pipeline.ingest.spool_log.group import LogGroup
 from hoglet.queue.dead_letters import failed_jobs
 from hoglet.queue.tables import JobRow
 from hoglet.sandbox import operation_path
+from hoglet.spool import SpoolLog
+from hoglet.spool.address import nats_address
+from hoglet.spool.jetstream import open_jetstream
+from hoglet.spool.rows import RowLog
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
-from support.pipeline import Line, at, open_line
+from support.nats_server import NatsServer
+from support.pipeline import PARTITIONS, Line, at, open_line
 
 NOW = at("2026-05-01T12:00:00+00:00")
 FIRST = "0193e8c6-0000-7000-8000-0000000000aa"
@@ -109,6 +115,49 @@ def _dead_lettered(line: Line) -> set[tuple[str, str]]:
 
 def _warnings(line: Line) -> dict[str, int]:
     return {kind: value.count for (_, kind), value in line.warnings._counts.items()}
+
+
+@contextlib.asynccontextmanager
+async def _spool_log(kind: str, database: Database, broker: NatsServer) -> AsyncGenerator[SpoolLog]:
+    if kind == "rows":
+        yield RowLog(database)
+        return
+    address = nats_address(broker.url(f"stream-{new_id()}"))
+    log = await open_jetstream(address, payload_bytes=MIB)
+    yield log
+    await log.close()
+
+
+@pytest.mark.parametrize("kind", ["rows", pytest.param("nats", marks=pytest.mark.slow)])
+async def test_a_poisonous_event_is_isolated_in_a_group_of_several_partitions(
+    postgres_database: Database,
+    warehouse: Any,
+    fresh_project_id: int,
+    nats_broker: NatsServer,
+    kind: str,
+):
+    more: dict[str, Any] = {"shares_workers": False, "deadline": 0.45}
+    async with (
+        _spool_log(kind, postgres_database, nats_broker) as log,
+        open_line(
+            postgres_database, warehouse, FixedClock(NOW), fresh_project_id, spool_log=log, **more
+        ) as line,
+    ):
+        line.functions.functions = [_destination(line), _slow(line)]
+        await line.capture(*(_event(number, slow=number == 11) for number in range(17)))
+        group = await line.log_source.begin(GroupLimits())
+        assert isinstance(group, LogGroup)
+        assert len(group.partitions) > 1
+        await group.release()
+        await line.work()
+
+        everything = {_uuid(number) for number in range(17)}
+        poisonous = {(FIRST, _uuid(11))}
+        assert await _stored(line) == dict.fromkeys(everything, 1)
+        assert await _runs(line) == {(FIRST, each) for each in everything} - poisonous
+        assert _dead_lettered(line) == poisonous
+        last = await log.last_positions(range(PARTITIONS))
+        assert {each: line.owner.position(each).done_upto for each in last} == last
 
 
 @pytest.mark.parametrize("in_one_batch", [True, pytest.param(False, marks=pytest.mark.slow)])

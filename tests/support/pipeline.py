@@ -40,6 +40,7 @@ from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import WORKER_MEMORY_BYTES
+from hoglet.spool import SpoolLog
 from hoglet.spool.owners import PartitionOwner
 from hoglet.spool.positions import create_partitions
 from hoglet.spool.rows import RowLog
@@ -96,6 +97,7 @@ class Line:
         limits: GroupLimits | None = None,
         shares_workers: bool = True,
         uses_log: bool | None = None,
+        spool_log: SpoolLog | None = None,
     ) -> None:
         """On PostgreSQL, captured events go through the spool log by default, as in a server."""
         self.database = database
@@ -135,7 +137,7 @@ class Line:
             warnings=self.warnings,
         )
         processor = GroupProcessor(self.calls, database, self.events)
-        self.spool_log = RowLog(database)
+        self.spool_log = spool_log or RowLog(database)
         self.owner = PartitionOwner(database, clock, name=str(new_id()), log_name=LOG)
         self.losses = SpoolLosses(database, self.warnings, self.registry)
         ranges = LogRanges(self.spool_log, self.owner, database, self.queue, self.losses)
