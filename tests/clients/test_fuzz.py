@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from support.clients import HERE, TOOLS, Post, run
-from support.fuzz_places import P
+from support.fuzz_parameters import P
 from support.fuzz_seeds import seed
 from support.server import KEY, RunningServer
 

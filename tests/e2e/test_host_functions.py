@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from support.geoip_database import LINKOPING, write_database
 from support.mailbox import MailServer
-from support.places import LINKOPING, write_places
 from support.server import TOKEN, RunningServer
 from support.waiting import wait_for
 
@@ -32,7 +32,7 @@ def mail() -> Generator[MailServer]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, mail: MailServer) -> Generator[RunningServer]:
     folder = tmp_path_factory.mktemp("data")
-    places = write_places(folder / "places.mmdb", {NETWORK: LINKOPING})
+    places = write_database(folder / "places.mmdb", {NETWORK: LINKOPING})
     bots = folder / "bots.txt"
     bots.write_text("# ours\nAcme-Checker\n198.51.100.0/24\n")
     running = RunningServer(

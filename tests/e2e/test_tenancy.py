@@ -17,7 +17,7 @@ import pytest
 from hoglet.access import provisioning
 from hoglet.kit.clock import SystemClock
 from hoglet.store.database import Database
-from support.fuzz_places import Json, P, Seeds
+from support.fuzz_parameters import Json, P, Seeds
 from support.fuzz_seeds import seed
 from support.server import RunningServer
 from support.waiting import wait_for

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from support.clients import Post
-from support.fuzz_places import Json
+from support.fuzz_parameters import Json
 from support.fuzz_seeds import seed
 from support.server import KEY, RunningServer
 from support.wrong_values import Request, requests

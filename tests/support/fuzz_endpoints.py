@@ -1,7 +1,7 @@
 """Seeds the fuzzing client's server with endpoints, versions and aliases."""
 
 from support.clients import Post
-from support.fuzz_places import Json, P, Seeds
+from support.fuzz_parameters import Json, P, Seeds
 from support.server import RunningServer
 
 ALL = P + "/endpoints"

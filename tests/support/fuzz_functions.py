@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from support.clients import Post
-from support.fuzz_places import EVENT, Json, P, Seeds
+from support.fuzz_parameters import EVENT, Json, P, Seeds
 from support.server import TOKEN, RunningServer
 
 DEAD_LETTERS = 30

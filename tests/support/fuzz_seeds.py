@@ -6,7 +6,7 @@ from hoglet.events.persons.model import person_id_of
 from support.clients import Post
 from support.fuzz_endpoints import seed_endpoints
 from support.fuzz_functions import seed_failures, seed_functions
-from support.fuzz_places import EVENT, Json, P, Seeds
+from support.fuzz_parameters import EVENT, Json, P, Seeds
 from support.server import START_SECONDS, TOKEN, RunningServer
 
 CAPTURES = ("batch", "capture", "e", "engage", "i/v0/e", "track")

@@ -14,10 +14,10 @@ def pauses(seconds: float) -> Iterator[bool]:
 
 
 def wait_for[T](read: Callable[[], T], fits: Callable[[T], object] = bool, seconds: int = 60) -> T:
-    """Read again until it fits.
+    """Call ``read`` until ``fits`` accepts its result, and return that.
 
     Raises:
-        AssertionError: it did not within ``seconds``.
+        AssertionError: no result was accepted within ``seconds``.
     """
     more = pauses(seconds)
     while not fits(value := read()):

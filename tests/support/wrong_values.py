@@ -1,6 +1,6 @@
 """Wrong values for every parameter and key of the API, one at a time in valid requests.
 
-The valid requests come from ``support.fuzz_places.Seeds``.
+The valid requests come from ``support.fuzz_parameters.Seeds``.
 """
 
 import copy
@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from support.fuzz_places import Json, Seeds
+from support.fuzz_parameters import Json, Seeds
 
 HALF = "\ud83d"
 UUID = "01a208e8-d644-7870-ab2d-f4234cdd16b3"

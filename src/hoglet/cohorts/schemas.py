@@ -72,7 +72,7 @@ def list_params(query: Mapping[str, str]) -> CohortListParams:
     """The parameters of a list, without empty ones.
 
     Raises:
-        Invalid: attr is the parameter.
+        Invalid: a parameter is invalid; ``attr`` names it.
     """
     return validate(CohortListParams, {key: value for key, value in query.items() if value})
 

@@ -177,7 +177,7 @@ async def count_enabled(
 
 
 async def count_by_template(session: AsyncSession, project_id: int | None) -> dict[str, int]:
-    """Number of enabled live functions by template id; of all projects if None."""
+    """Number of enabled live functions by template id; without a project, of all projects."""
     statement = (
         select(HogFunctionRow.template_id, func.count())
         .where(

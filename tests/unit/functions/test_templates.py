@@ -17,7 +17,7 @@ from hoglet.functions.loader import executable_from_values
 from hoglet.functions.save.plan import NEW
 from hoglet.functions.schemas import read_schema
 from hoglet.functions.templates.registry import PREFIX, Templates
-from support.places import write_places
+from support.geoip_database import write_database
 from support.template_project import SITE_TYPES, cases_of
 
 TEMPLATES = Templates()
@@ -73,7 +73,7 @@ def executable(template):
 
 
 def located(properties, tmp_path):
-    database = write_places(tmp_path / "places.mmdb", {f"{ADDRESS}/32": SWEDEN})
+    database = write_database(tmp_path / "places.mmdb", {f"{ADDRESS}/32": SWEDEN})
     function = msgspec.structs.replace(
         executable(TEMPLATES.find("template-geoip")),
         facilities=HostConfig(geoip_database=str(database)),

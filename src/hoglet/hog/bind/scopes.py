@@ -82,7 +82,7 @@ class FunctionScope:
             self._initialized = None
 
     def find(self, name: str, *, from_inside: bool) -> Variable | None:
-        """The variable of a name, here or (``from_inside``) for an inner function."""
+        """The visible variable of that name; ``from_inside``: as seen by an inner function."""
         for variable in reversed(self._live):
             if variable.name != name or variable.hidden:
                 continue

@@ -15,7 +15,7 @@ class BuildDecision(msgspec.Struct, frozen=True):
 
 
 class ChangedBuckets(msgspec.Struct, frozen=True):
-    """Buckets to compute again, as text, and the earliest and latest of their events."""
+    """Buckets to compute again, as text, and the times of their earliest and latest events."""
 
     buckets: list[str]
     first: datetime

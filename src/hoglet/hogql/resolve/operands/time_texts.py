@@ -1,6 +1,6 @@
-"""Rejects strings that are compared with times and cannot be times.
+"""Rejects strings that are compared with times but are none.
 
-The engine would reject them at every run. A string that may be a date in some format is left to it.
+The engine would reject them at every run. It decides about strings that could be dates.
 
 Source: docs/spec/query-endpoints.md#104-functions.
 """

@@ -21,7 +21,7 @@ LINKOPING: dict[str, Any] = {
 }
 
 
-def write_places(path: Path, records: dict[str, Any]) -> Path:
+def write_database(path: Path, records: dict[str, Any]) -> Path:
     """``records`` by range, e.g. ``{"89.160.20.112/28": LINKOPING}``."""
     writer = MMDBWriter(ip_version=6, ipv4_compatible=True, database_type="GeoLite2-City")
     for cidr, record in records.items():
