@@ -185,13 +185,17 @@ def test_ctrl_c_ends_a_command_quietly(server: RunningServer) -> None:
     assert (process.returncode, says) == (0, b"")
 
 
-def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback() -> None:
-    """The import of a module of the commands is where the signal arrives."""
+@pytest.mark.parametrize("interrupted", ["raise KeyboardInterrupt", "Incomplete()"])
+def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(interrupted: str) -> None:
+    """The signal arrives in the import of a module of the commands, or in a constructor there."""
     program = (
-        "import sys\n"
+        "import io, sys\n"
+        "class Incomplete(io.IOBase):\n"
+        "    def __init__(self): raise KeyboardInterrupt\n"
+        "    def close(self): self.lacking\n"
         "class Interrupts:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'typer': raise KeyboardInterrupt\n"
+        f"        if name == 'typer': {interrupted}\n"
         "sys.meta_path.insert(0, Interrupts())\n"
         "from hoglet.cli.entry import main\n"
         "main()\n"

@@ -5,7 +5,7 @@ A server starts without the other commands, whose packages would stay in its mem
 
 import sys
 
-from hoglet.cli.exit_codes import guarded
+from hoglet.cli.exit_codes import guarded, ignore_incomplete_objects
 
 SERVE = "serve"
 
@@ -16,6 +16,7 @@ def main() -> None:
 
 
 def _command_line() -> None:
+    ignore_incomplete_objects()
     from hoglet.cli.main import app
 
     app()

@@ -38,6 +38,20 @@ def guarded(command: Callable[[], object]) -> None:
         sys.exit(_FAILED)
 
 
+def ignore_incomplete_objects() -> None:
+    """Do not report that a destructor lacks an attribute.
+
+    Ctrl-C can end a constructor, for example of a response of ``http.client``, whose destructor
+    then fails; Python would print that after a command that ends quietly.
+    """
+
+    def report(unraisable: "sys.UnraisableHookArgs") -> None:
+        if unraisable.exc_type is not AttributeError:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = report
+
+
 def _drop_output() -> None:
     """Redirect buffered output to the null device, because the interpreter flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
