@@ -162,10 +162,10 @@ class ConnectionPool:
 
 def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
     _import_engine()
-    # Settings are applied with SET in this order, so readonly must be last. The path is not given
-    # as a URL, in which it would end before a #.
-    client = clickhouse_connect.get_client(
-        interface="chdb",
+    from hoglet.warehouse.embedded import EmbeddedClient  # needs the engine
+
+    # Settings are applied with SET in this order, so readonly must be last.
+    client = EmbeddedClient(
         path=url.partition("://")[2],
         settings=settings,
         tz_mode="aware",
