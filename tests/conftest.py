@@ -9,6 +9,7 @@ import httpx
 import hypothesis.internal.conjecture.providers
 import pytest
 import structlog
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 from support.measured import start_coverage
@@ -18,6 +19,9 @@ _coverage = start_coverage()
 # Each client, and each httpx.get, reads the certificate authorities anew: 30 ms of processor time,
 # more than most requests of tests take.
 httpx._transports.default.create_ssl_context = functools.cache(httpx.create_ssl_context)
+
+# Each command of a CliRunner builds the tree of all commands anew: 13 ms.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 # Logged errors as in a server, not drawn with all local variables: that takes a second or two each.
 structlog.configure(

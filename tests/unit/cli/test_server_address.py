@@ -1,6 +1,8 @@
 """Which server a command calls: ``--url`` and ``HOGLET_URL``, and their old names."""
 
+import ssl
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -9,6 +11,8 @@ from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from hoglet.cli.server.address import BadUrl, server_url
+from hoglet.cli.server.api_client import ApiClient
+from support.certificates import self_signed
 
 PORT = "9"  # discard: nobody answers
 
@@ -129,3 +133,32 @@ def test_another_server_at_the_address_is_one_sentence(words: tuple[str, ...], b
     assert ran.exit_code == 2, ran.output
     assert f"{url} does not respond like a hoglet server" in ran.stderr
     assert isinstance(ran.exception, SystemExit)
+
+
+class _Hoglet(_Stranger):
+    body = b'{"results": []}'
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_certificate_authorities_are_read_for_https_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+):
+    pem = str(self_signed(tmp_path))
+    monkeypatch.setenv("SSL_CERT_FILE", pem)
+    read: list[ssl.SSLContext] = []
+    load = ssl.SSLContext.load_default_certs
+    monkeypatch.setattr(
+        ssl.SSLContext, "load_default_certs", lambda self, *_more: [read.append(self), load(self)]
+    )
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Hoglet) as server:
+        if scheme == "https":
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(pem)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        client = ApiClient(f"{scheme}://127.0.0.1:{server.server_port}", "phx_a")
+        bodies = [client.call("GET", "/endpoints/") for _ in range(2)]
+        server.shutdown()
+
+    assert bodies == [{"results": []}] * 2
+    assert len(read) == (scheme == "https")
