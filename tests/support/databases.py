@@ -187,6 +187,21 @@ def _never_wait_for_the_disk(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
+@contextlib.contextmanager
+def sent_statements(database: Database) -> Generator[list[str]]:
+    """The statements that are sent to a database within the block."""
+    sent: list[str] = []
+
+    def note(*given: Any) -> None:
+        sent.append(given[2])
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(database.engine.sync_engine, "before_cursor_execute", note)
+
+
 @contextlib.asynccontextmanager
 async def open_database(url: str, content: bytes | None = None) -> AsyncGenerator[Database]:
     """A database with the tables of all imported packages, closed at the end.

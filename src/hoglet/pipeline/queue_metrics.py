@@ -17,6 +17,7 @@ from hoglet.queue.dead_letters import count_failed
 from hoglet.store.database import ChangeMark, Database
 
 QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
+_NONE = Depth(ready=0, delayed=0, leased=0, failed=0, lag_seconds=0.0)
 
 
 class QueueMetrics:
@@ -87,8 +88,9 @@ class QueueMetrics:
         waiting = 0
         await self._count_dead_letters()
         await self._count_failed_jobs()
+        unfinished = await self._queue.unfinished(QUEUES)
         for queue in QUEUES:
-            depth = await self._queue.depth(queue)
+            depth = await self._queue.depth(queue) if queue in unfinished else _NONE
             if queue == SPOOL_QUEUE:
                 depth = await self._with_log(depth)
             for state in ("ready", "delayed", "leased"):

@@ -112,9 +112,9 @@ class TelemetryOutbox:
 
         Idempotency: a block is inserted once, even if the flush is interrupted.
         """
-        token = await self._unfinished() or await self._name_block()
-        if token is None:
+        if not await self._has_rows():
             return 0
+        token = await self._unfinished() or await self._name_block()
         async with self._database.read() as session:
             query = select(TelemetryRow.payload).where(TelemetryRow.flush == token)
             payloads = (await session.scalars(query.order_by(TelemetryRow.id))).all()
@@ -129,19 +129,20 @@ class TelemetryOutbox:
             await session.execute(delete(TelemetryRow).where(TelemetryRow.flush == token))
         return len(payloads)
 
+    async def _has_rows(self) -> bool:
+        async with self._database.read() as session:
+            return await session.scalar(select(TelemetryRow.id).limit(1)) is not None
+
     async def _unfinished(self) -> UUID | None:
         """A block that was assigned before a crash."""
         async with self._database.read() as session:
             query = select(TelemetryRow.flush).where(TelemetryRow.flush.is_not(None)).limit(1)
             return await session.scalar(query)
 
-    async def _name_block(self) -> UUID | None:
+    async def _name_block(self) -> UUID:
         size = func.length(TelemetryRow.payload)
         waiting = select(TelemetryRow.id, size).where(TelemetryRow.flush.is_(None))
         oldest = waiting.order_by(TelemetryRow.id).limit(ROWS_PER_FLUSH)
-        async with self._database.read() as session:
-            if (await session.execute(waiting.limit(1))).first() is None:
-                return None
         token = new_id()
         async with self._database.write() as session:
             ids = _fitting([(row[0], row[1]) for row in await session.execute(oldest)])

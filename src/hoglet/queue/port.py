@@ -225,6 +225,10 @@ class Queue(Protocol):
         """Measure a queue."""
         ...
 
+    async def unfinished(self, queues: Collection[str]) -> set[str]:
+        """Those of the queues that have jobs which have not failed permanently."""
+        ...
+
     async def wait(self, queue: str, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)
         """Return when jobs were enqueued in this process, or after ``timeout``."""
         ...

@@ -8,8 +8,6 @@ lock.
 expires.
 """
 
-import asyncio
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from itertools import batched
@@ -21,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
+from hoglet.queue.signals import EmptyQueues, Signals, unfinished_queues
 from hoglet.queue.statements import JOBS, depth_of, lease_room, statements
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import ChangeMark, Database, insert_into
@@ -32,27 +31,6 @@ _OVERFLOW_BYTES = 4096  # SQLite keeps a larger payload in pages of its own
 _CONSUMER = "/"  # separates an owner's name from the names of its consumers
 
 
-class Signals:
-    """Wakes consumers of this process at once: one wake-up per queue, not lost before a wait."""
-
-    def __init__(self) -> None:
-        self._events: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-
-    def wake(self, name: str) -> None:
-        """Wake the waiter for ``name``, now or at its next ``wait``."""
-        self._events[name].set()
-
-    async def wait(self, name: str, seconds: float) -> None:
-        """Return on a wake-up, or after ``seconds``."""
-        event = self._events[name]
-        try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
-        except TimeoutError:
-            return
-        event.clear()
-
-
 class SqlQueue:
     """See :class:`hoglet.queue.port.Queue`.
 
@@ -62,6 +40,7 @@ class SqlQueue:
         owner: name of the process. If it is restarted under the same name, it releases its old
             leases with ``reclaim``; two live processes must not share a name.
         signals: wake-ups shared with other consumers of this process.
+        empty: queues without jobs, shared likewise.
         number: distinguishes the consumers of the process.
     """
 
@@ -72,6 +51,7 @@ class SqlQueue:
         *,
         owner: str = "local",
         signals: Signals | None = None,
+        empty: EmptyQueues | None = None,
         number: int = 0,
     ) -> None:
         self._database = database
@@ -79,6 +59,7 @@ class SqlQueue:
         self._process = owner
         self._owner = f"{owner}{_CONSUMER}{number}"  # equally long for all: see lease_room
         self._signals = signals or Signals()
+        self._empty = empty or EmptyQueues(database)
         self._statements = statements(is_sqlite=database.is_sqlite)
         self._lease_room = lease_room(self._owner) if database.is_sqlite else None
         self._busy: dict[str, bool] = {}
@@ -87,7 +68,12 @@ class SqlQueue:
     def consumer(self, number: int) -> "SqlQueue":
         """A view of the queue for another consumer in this process; see the port."""
         return SqlQueue(
-            self._database, self._clock, owner=self._process, signals=self._signals, number=number
+            self._database,
+            self._clock,
+            owner=self._process,
+            signals=self._signals,
+            empty=self._empty,
+            number=number,
         )
 
     async def enqueue(self, session: AsyncSession, jobs: Sequence[NewJob]) -> None:
@@ -251,6 +237,10 @@ class SqlQueue:
             ready=ready, delayed=delayed, leased=leased, failed=failed, lag_seconds=max(lag, 0.0)
         )
 
+    async def unfinished(self, queues: Collection[str]) -> set[str]:
+        """Those of the queues that have jobs which have not failed permanently."""
+        return await unfinished_queues(self._database, queues)
+
     async def wait(self, queue: str, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)
         """Return when jobs were enqueued in this process, or after ``timeout``."""
         await self._signals.wait(queue, timeout.total_seconds())
@@ -262,6 +252,7 @@ class SqlQueue:
     def _wake_after_commit(self, session: AsyncSession, queues: set[str]) -> None:
         def wake(_session: object) -> None:
             for queue in queues:
+                self._empty.fill(queue)
                 self._signals.wake(queue)
 
         event.listen(session.sync_session, "after_commit", wake, once=True)
@@ -285,6 +276,8 @@ class SqlQueue:
             return True
         mark = self._database.change_mark()
         if mark is not None and self._empty_at.get(queue) == mark:
+            return False
+        if not self._database.is_sqlite and await self._empty.contain(queue):
             return False
         async with self._database.read() as session:
             connection = await session.connection()

@@ -146,8 +146,10 @@ class PartitionOwner:
             share = -(-len(everything) // len(living))
             self._leaving = set(sorted(mine)[share:])
             given_up = {each for each in self._leaving - self._held if self._is_idle(mine[each])}
-            await positions.give_up(session, self._log, self._name, given_up)
-            free = await self._whole(session, living)
+            if given_up:
+                await positions.give_up(session, self._log, self._name, given_up)
+            has_free = any(each.owner not in living for each in everything)
+            free = await self._whole(session, living) if has_free else []
             claimable = _claimable(free, share - len(mine)) + self._unknown(mine)
             taken = await positions.take(session, self._log, claimable, self._name)
         self._adopt(mine, given_up, taken)
@@ -204,11 +206,13 @@ class PartitionOwner:
         changes = {"seen_at": now, "shares_groups": True}
         beat = insert_into(session, row).values(name=self._name, **changes)
         await session.execute(beat.on_conflict_do_update(index_elements=["name"], set_=changes))
-        await session.execute(delete(row).where(row.seen_at < now - _FORGOTTEN_AFTER))
         columns = select(row.name, row.seen_at, row.shares_groups)
         servers = (await session.execute(columns)).all()
+        if any(each.seen_at < now - _FORGOTTEN_AFTER for each in servers):
+            await session.execute(delete(row).where(row.seen_at < now - _FORGOTTEN_AFTER))
         # A silent server of the version before may come back and take over partitions.
-        self._shares_groups = all(each.shares_groups for each in servers)
+        recent = [each for each in servers if each.seen_at >= now - _FORGOTTEN_AFTER]
+        self._shares_groups = all(each.shares_groups for each in recent)
         living = {each.name for each in servers if each.seen_at > now - SILENT_AFTER}
         return sorted({*living, self._name})
 

@@ -14,9 +14,11 @@ from sqlalchemy.dialects import sqlite
 from hoglet.kit.clock import FixedClock, new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.queue import Job, LeaseLost, NewJob, Priority
+from hoglet.queue.signals import EmptyQueues
 from hoglet.queue.sql import SqlQueue
 from hoglet.queue.statements import Statements
 from hoglet.store.database import Database
+from support.databases import sent_statements
 
 MINUTE = timedelta(minutes=1)
 
@@ -216,6 +218,24 @@ async def test_a_restarted_owner_gets_the_jobs_of_its_consumers_back(
     restarted = SqlQueue(database, clock, owner="one_1")
     assert await restarted.reclaim() == 2
     assert _payloads(await _lease(restarted)) == [b"1", b"2"]
+
+
+async def test_idle_consumers_share_a_statement(postgres_database: Database):
+    empty = EmptyQueues(postgres_database, ask_seconds=3600)
+    clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
+    queue = SqlQueue(postgres_database, clock, empty=empty)
+
+    async def lease(name: str) -> list[Job]:
+        return await queue.consumer(1).lease(name, limit=1, duration=MINUTE)
+
+    assert [await lease(name) for name in ("p", "q", "r")] == [[], [], []]
+    with sent_statements(postgres_database) as sent:
+        assert [await lease(name) for name in ("p", "q", "r")] == [[], [], []]
+    assert sent == []
+
+    await _put(queue, _job(b"1"))
+    assert [len(await lease(name)) for name in ("p", "q", "r")] == [0, 1, 0]
+    assert await queue.unfinished(["p", "q", "r"]) == {"q"}
 
 
 async def test_a_lease_passes_over_the_lanes_it_is_told(queue: SqlQueue):
@@ -462,7 +482,10 @@ async def test_an_empty_queue_is_read_again_after_a_commit_of_another_process(
     assert await _lease(queue) == [] == await _lease(queue)
     await _put(SqlQueue(database, clock, owner="other process"), _job())
 
-    assert _payloads(await _lease(queue)) == [b"work"]
+    async with asyncio.timeout(30):
+        while not (leased := await _lease(queue)):  # noqa: ASYNC110 (nothing announces them)
+            await asyncio.sleep(0.05)
+    assert _payloads(leased) == [b"work"]
 
 
 @pytest.mark.usefixtures("marked")

@@ -16,6 +16,7 @@ from hoglet.spool.owners import HEARTBEAT, SILENT_AFTER, PartitionOwner
 from hoglet.spool.positions import OwnershipLost, Position
 from hoglet.spool.tables import SpoolOwnerRow, SpoolPositionRow
 from hoglet.store.database import Database
+from support.databases import sent_statements
 
 LOG = "rows"
 PARTITIONS = 16
@@ -56,6 +57,16 @@ async def _store(database: Database, before: Position, **changes: Any) -> Positi
 
 async def test_a_single_server_has_all_partitions(servers: list[PartitionOwner]) -> None:
     assert await _divide(servers[:1]) == [PARTITIONS]
+
+
+async def test_a_heartbeat_without_changes_takes_four_statements(
+    servers: list[PartitionOwner],
+) -> None:
+    """With the lock of PostgreSQL; and two that begin and end the transaction."""
+    await _divide(servers)
+    with sent_statements(servers[0]._database) as sent:
+        await servers[0].divide()
+    assert len(sent) <= 4
 
 
 async def test_partitions_are_divided_when_servers_come_and_go(
