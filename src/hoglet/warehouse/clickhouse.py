@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -36,6 +35,7 @@ from hoglet.warehouse.json_rows import (
 from hoglet.warehouse.port import InsertSelect, JsonRows, Progress, QueryBudget, QueryResult
 from hoglet.warehouse.schema import own_table
 from hoglet.warehouse.snapshot import clone_folder
+from hoglet.warehouse.thread_pool import WarmThreadPool
 from hoglet.warehouse.values import BLOCK_FORMAT
 
 WRITERS = 2
@@ -105,15 +105,13 @@ class ClickHouseWarehouse:
             is_cluster=cluster is not None,
             query_memory_bytes=query_memory_bytes,
         )
-        self._readers = ThreadPoolExecutor(
-            readers or 2 * self._cores + SPARE_READERS, "warehouse-read"
-        )
-        self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
-        self._builders = ThreadPoolExecutor(BUILDERS, "warehouse-build")
+        self._readers = WarmThreadPool(readers or 2 * self._cores + SPARE_READERS, "warehouse-read")
+        self._writers = WarmThreadPool(WRITERS, "warehouse-write")
+        self._builders = WarmThreadPool(BUILDERS, "warehouse-build")
         self._running = RunningQueries(self._kill)
         self._gate = WriteGate()
         self._disk = disk_checks(url)
-        self._json = JsonSelects()
+        self._json = JsonSelects(is_embedded=self.is_embedded)
 
     async def query(
         self,
@@ -340,7 +338,7 @@ class ClickHouseWarehouse:
         self,
         work: Callable[[Client], None],
         budget: QueryBudget = WRITE,
-        pool: ThreadPoolExecutor | None = None,
+        pool: WarmThreadPool | None = None,
         *,
         is_built: bool = False,
     ) -> None:

@@ -61,6 +61,9 @@ _COMMON: dict[str, Any] = {
     "async_insert": 0,  # rows are on disk, and tokens are looked up, when an insert returns
 }
 
+# The embedded engine has no query log, but would prepare an entry for each query: 18 µs.
+_EMBEDDED: dict[str, Any] = {"log_queries": 0}
+
 _CONNECTION_FAULTS: dict[int, str] = {
     Code.UNKNOWN_DATABASE: "The database of {} does not exist; create it.",
     Code.AUTHENTICATION_FAILED: "The warehouse refused the user name or the password of {}.",
@@ -167,7 +170,7 @@ def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
     # Settings are applied with SET in this order, so readonly must be last.
     client = EmbeddedClient(
         path=url.partition("://")[2],
-        settings=settings,
+        settings=_EMBEDDED | settings,
         tz_mode="aware",
         chdb_options=_ENGINE_OPTIONS,
     )
