@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -106,8 +107,8 @@ class ClickHouseWarehouse:
             query_memory_bytes=query_memory_bytes,
         )
         self._readers = WarmThreadPool(readers or 2 * self._cores + SPARE_READERS, "warehouse-read")
-        self._writers = WarmThreadPool(WRITERS, "warehouse-write")
-        self._builders = WarmThreadPool(BUILDERS, "warehouse-build")
+        self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
+        self._builders = ThreadPoolExecutor(BUILDERS, "warehouse-build")
         self._running = RunningQueries(self._kill)
         self._gate = WriteGate()
         self._disk = disk_checks(url)
@@ -338,7 +339,7 @@ class ClickHouseWarehouse:
         self,
         work: Callable[[Client], None],
         budget: QueryBudget = WRITE,
-        pool: WarmThreadPool | None = None,
+        pool: ThreadPoolExecutor | None = None,
         *,
         is_built: bool = False,
     ) -> None:

@@ -130,7 +130,7 @@ class _Worker(threading.Thread):
             return self._ask(self)
         try:
             result = work()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (it is the outcome of the job)
             is_open = self._ask(self)
             future.set_exception(error)
             del future  # the traceback refers to this frame

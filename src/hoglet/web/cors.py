@@ -4,8 +4,9 @@ Source: docs/spec/hog-functions.md#14-capture (origin echoed, ``OPTIONS`` 204).
 """
 
 import re
+from collections.abc import Mapping
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,7 +27,11 @@ PUBLIC_PREFIXES = (
 )
 _RUN = re.compile(r"/api/projects/[^/]+/endpoints/[^/]+/run")
 """Endpoints that browsers run with tenant tokens. No credentials: keys are sent in a header."""
-_EXPOSED = "ETag, Link, Location, Retry-After, Hoglet-Next-Cursor"
+_ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
+_EXPOSED = {
+    **_ANY_ORIGIN,
+    "Access-Control-Expose-Headers": "ETag, Link, Location, Retry-After, Hoglet-Next-Cursor",
+}
 PREFLIGHT_SECONDS = 86_400  # browsers apply their own maximum
 
 
@@ -55,28 +60,31 @@ class OpenCors:
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Whether this is a run of an endpoint, or the preflight request for one."""
-        headers = Headers(scope=scope)
-        any_origin = {"Access-Control-Allow-Origin": "*"}
-        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+        headers = Headers(scope=scope) if scope["method"] == "OPTIONS" else {}
+        if "access-control-request-method" in headers:
             allowed = {
                 **_preflight(headers),
-                **any_origin,
+                **_ANY_ORIGIN,
                 "Access-Control-Allow-Methods": "GET, POST",
             }
             allowed.pop("Access-Control-Allow-Credentials", None)
             await Response(status_code=204, headers=allowed)(scope, receive, send)
             return
-        exposed = {**any_origin, "Access-Control-Expose-Headers": _EXPOSED}
-        await self._app(scope, receive, _with_headers(send, exposed))
+        await self._app(scope, receive, _with_headers(send, _EXPOSED))
 
     def _is_public(self, path: str) -> bool:
         return path in self._exact or path.startswith(self._inside)
 
 
 def _with_headers(send: Send, headers: dict[str, str]) -> Send:
+    """Add headers to the response, in place of those with the same names."""
+    added = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+    names = {name for name, _ in added}
+
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(headers)
+            others = [each for each in message["headers"] if each[0] not in names]
+            message["headers"] = [*others, *added]
         await send(message)
 
     return sender
@@ -92,7 +100,7 @@ def _origin(origin: str | None) -> dict[str, str]:
     }
 
 
-def _preflight(headers: Headers) -> dict[str, str]:
+def _preflight(headers: Mapping[str, str]) -> dict[str, str]:
     requested = headers.get("access-control-request-headers", "Content-Type, Authorization")
     return _origin(headers.get("origin")) | {
         "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",

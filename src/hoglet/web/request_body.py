@@ -161,13 +161,18 @@ async def _stream(request: Request, limit: int) -> bytes:
     if announced.isdecimal() and int(announced) > limit:
         raise _too_large(limit)
     chunks: list[bytes] = []
-    size = 0
-    async for chunk in request.stream():
+    size, is_complete = 0, False
+    while not is_complete:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk = message.get("body", b"")
         size += len(chunk)
         if size > limit:
             raise _too_large(limit)
         chunks.append(chunk)
-    return b"".join(chunks)
+        is_complete = not message.get("more_body", False)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def _too_large(limit: int) -> TooLarge:

@@ -7,7 +7,6 @@ from typing import Any
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,6 +19,7 @@ from hoglet.web.error_handlers import REQUEST_ID, problem, server_error
 logger = structlog.get_logger(__name__)
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._\-]{1,100}")
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _QUIET_PATHS = frozenset({"/_health", "/_readyz", "/metrics"})
 _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -73,8 +73,8 @@ class RequestLogMiddleware:
         if scope["path"] in _QUIET_PATHS:
             await request.run(self._app, receive, self)
             return
-        method, caller = _known_method(scope["method"]), Headers(scope=scope).get("traceparent")
-        with tracing.span(method, parent=caller, kind="server") as span:
+        method = _known_method(scope["method"])
+        with tracing.span(method, parent=_header(scope, b"traceparent"), kind="server") as span:
             await request.run(self._app, receive, self)
             request.describe(span, method)
 
@@ -102,8 +102,8 @@ class _Watched:
         self._scope = scope
         self._send = send
         self._status = 0  # no response started
-        given = Headers(scope=scope).get("x-request-id", "")
-        self._id = given if _SANE_ID.fullmatch(given) else str(new_id())
+        given = _header(scope, b"x-request-id")
+        self._id = given if given and _SANE_ID.fullmatch(given) else str(new_id())
         scope[REQUEST_ID] = self._id
 
     async def run(self, app: ASGIApp, receive: Receive, watch: RequestLogMiddleware) -> None:
@@ -150,7 +150,7 @@ class _Watched:
     async def _sender(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            MutableHeaders(scope=message)["X-Request-Id"] = self._id
+            message["headers"] = [*message["headers"], (b"x-request-id", self._id.encode())]
         await self._send(message)
 
 
@@ -167,5 +167,12 @@ def _route_of(scope: Scope) -> str:
 
 
 def _known_method(method: str) -> str:
-    known = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
-    return method if method in known else "OTHER"
+    return method if method in _METHODS else "OTHER"
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    """The first header of a request with this name, in lower case."""
+    for key, value in scope["headers"]:
+        if key == name:
+            return value.decode("latin-1")
+    return None

@@ -14,7 +14,7 @@ for a second.
 import asyncio
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Protocol
@@ -186,14 +186,14 @@ class _Response:
             await self._decide(message)
 
     async def _begin(self, start: Message) -> None:
-        headers = MutableHeaders(scope=start)
-        if _may_be_compressed(start["status"], headers):
-            _vary(headers)
+        values: dict[bytes, bytes] = dict(start["headers"])
+        if _may_be_compressed(start["status"], values):
+            _vary(start, values)
             if self._encoding is not None:
                 self._start = start  # held back until the first part of the body reveals its size
                 return
         elif start["status"] == 304:
-            _vary(headers)
+            _vary(start, values)
         self._is_decided = True
         await self._send(start)
 
@@ -243,9 +243,13 @@ class _Response:
         return await loop.run_in_executor(self._threads, lambda: compressor.compress(part) + end())
 
 
-def _vary(headers: MutableHeaders) -> None:
-    if "accept-encoding" not in headers.get("vary", "").lower():
-        headers.add_vary_header("Accept-Encoding")
+def _vary(start: Message, values: Mapping[bytes, bytes]) -> None:
+    """Name ``Accept-Encoding`` in the ``Vary`` of a response."""
+    known = values.get(b"vary")
+    if known is None:
+        start["headers"] = [*start["headers"], (b"vary", b"Accept-Encoding")]
+    elif b"accept-encoding" not in known.lower():
+        MutableHeaders(scope=start).add_vary_header("Accept-Encoding")
 
 
 def _nothing() -> bytes:
@@ -256,13 +260,13 @@ def _is_text(kind: str) -> bool:
     return kind.startswith("text/") or kind in _COMPRESSIBLE or kind.endswith(_COMPRESSIBLE_ENDINGS)
 
 
-def _may_be_compressed(status: int, headers: MutableHeaders) -> bool:
-    if status < 200 or status in {204, 206, 304} or "content-encoding" in headers:
+def _may_be_compressed(status: int, values: Mapping[bytes, bytes]) -> bool:
+    if status < 200 or status in {204, 206, 304} or b"content-encoding" in values:
         return False
-    length = headers.get("content-length", "")
-    if length.isdecimal() and int(length) < LEAST_BYTES:
+    length = values.get(b"content-length", b"")
+    if length.isdigit() and int(length) < LEAST_BYTES:
         return False
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = values.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
     if kind == _EVENT_STREAM or not _is_text(kind):
         return False
-    return "no-transform" not in headers.get("cache-control", "").lower()
+    return b"no-transform" not in values.get(b"cache-control", b"").lower()

@@ -89,12 +89,12 @@ def test_a_waiting_job_can_be_cancelled_and_a_running_one_cannot() -> None:
     pool, gate = WarmThreadPool(1, "test"), threading.Event()
     running = begun(pool, gate)
     done: list[str] = []
-    cancelled, kept = pool.submit(done.append, "cancelled"), pool.submit(done.append, "kept")
+    cancelled, last = pool.submit(done.append, "cancelled"), pool.submit(done.append, "last")
     assert cancelled.cancel()
     assert not running.cancel()
     gate.set()
-    kept.result(10)
-    assert done == ["kept"]
+    last.result(10)
+    assert done == ["last"]
     pool.shutdown()
 
 

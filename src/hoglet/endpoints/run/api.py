@@ -5,7 +5,6 @@ docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any
@@ -54,6 +53,7 @@ from hoglet.web.router import PROJECT_PREFIX
 from hoglet.web.validation import REQUIRED
 
 CLIENT_CLOSED_REQUEST = 499
+_LISTEN_AFTER_SECONDS = 0.01
 
 
 class Accepted(DocumentedResponse):
@@ -301,26 +301,49 @@ async def _respond(
 
 async def unless_disconnected[T](request: Request, work: Coroutine[Any, Any, T]) -> T | None:
     """Do the work; cancel it and return None if the client disconnects."""
-    running: asyncio.Task[T] = asyncio.ensure_future(work)
-    done, _ = await asyncio.wait({running}, timeout=0.01)
-    if done:
-        return running.result()
-    missing = asyncio.ensure_future(_disconnect(request.receive))
+    watch = _DisconnectWatch(request.receive)
     try:
-        await asyncio.wait({running, missing}, return_when=asyncio.FIRST_COMPLETED)
-    except asyncio.CancelledError:
-        running.cancel()
-        raise
+        outcome = await work
+    except (asyncio.CancelledError, HogletError):
+        if not watch.has_cancelled():
+            raise
+        return None
     finally:
-        missing.cancel()
-    if running.done():
-        return running.result()
-    running.cancel()
-    with contextlib.suppress(asyncio.CancelledError, HogletError):
-        await running
-    return None
+        watch.end()
+    return None if watch.has_cancelled() else outcome
 
 
-async def _disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+class _DisconnectWatch:
+    """Cancels the current task if the client disconnects, as a timeout does when it expires.
+
+    It begins to listen after ``_LISTEN_AFTER_SECONDS``, because most runs have ended by then.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "requests are handled in tasks"  # noqa: S101 (of asyncio)
+        self._task = task
+        self._receive = receive
+        self._cancelling = task.cancelling()
+        self._is_gone = False
+        self._listener: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(_LISTEN_AFTER_SECONDS, self._listen)
+
+    def has_cancelled(self) -> bool:
+        """Whether the task was cancelled by this watch only; takes the cancellation back."""
+        return self._is_gone and self._task.uncancel() <= self._cancelling
+
+    def end(self) -> None:
+        """Stop listening."""
+        self._timer.cancel()
+        if self._listener is not None:
+            self._listener.cancel()
+
+    def _listen(self) -> None:
+        self._listener = asyncio.ensure_future(self._cancel_when_gone())
+
+    async def _cancel_when_gone(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._is_gone = True
+        self._task.cancel()

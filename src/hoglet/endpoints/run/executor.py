@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -49,22 +49,24 @@ class ConcurrencyLimiter:
         self._semaphore = asyncio.Semaphore(count)
         self._wait_seconds = wait_seconds
 
-    @asynccontextmanager
-    async def taken(self) -> AsyncGenerator[None]:
-        """Hold a slot during the block.
+    async def acquire(self) -> None:
+        """Take a slot, which must be released.
 
         Raises:
             TooManyQueries: none became free in time.
         """
+        if not self._semaphore.locked():
+            await self._semaphore.acquire()
+            return
         try:
             async with asyncio.timeout(self._wait_seconds):
                 await self._semaphore.acquire()
         except TimeoutError:
             raise too_many_queries(_RETRY_AFTER_SECONDS) from None
-        try:
-            yield
-        finally:
-            self._semaphore.release()
+
+    def release(self) -> None:
+        """Return a slot."""
+        self._semaphore.release()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +162,14 @@ class QueryExecutor:
     @asynccontextmanager
     async def _turn(self, slots: ConcurrencyLimiter, query_id: str) -> AsyncGenerator[None]:
         """Hold a slot during the block, on cancellation until the engine has ended the query."""
-        async with slots.taken():
-            try:
-                yield
-            except asyncio.CancelledError:
-                await self.stop(query_id)
-                raise
+        await slots.acquire()
+        try:
+            yield
+        except asyncio.CancelledError:
+            await self.stop(query_id)
+            raise
+        finally:
+            slots.release()
 
     async def _ask(
         self, read_plan: ReadPlan, compiled: EndpointSql, query_id: str, budget: QueryBudget
@@ -349,6 +353,7 @@ def _column_types(compiled: EndpointSql, answer: JsonRows | QueryResult) -> list
     ]
 
 
+@lru_cache(maxsize=4_096)
 def public_type(kind: str) -> str:
     """The type of a column in responses: the range of dates and whole seconds is not part of it.
 

@@ -11,6 +11,8 @@ from time import perf_counter
 from typing import NamedTuple
 from uuid import UUID
 
+import msgspec
+
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors
@@ -349,7 +351,7 @@ class EndpointRunner:
         entry = self._entry(answer.target, request, answer.execution_id, user_id)
         result = answer.result
         self._log.add(
-            replace(
+            msgspec.structs.replace(
                 entry,
                 seconds=seconds,
                 rows=result.row_count,
@@ -371,7 +373,7 @@ class EndpointRunner:
     ) -> None:
         entry = self._entry(target, request, execution_id, user_id)
         self._log.add(
-            replace(
+            msgspec.structs.replace(
                 entry,
                 seconds=failure.seconds,
                 is_materialized=failure.is_materialized,
