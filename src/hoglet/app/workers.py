@@ -183,7 +183,11 @@ def _log_sources(
     logs: list[LogSource] = []
     for each in services.spool_logs:
         owner = PartitionOwner(
-            services.database, services.clock, name=services.name, log_name=each.name
+            services.database,
+            services.clock,
+            name=services.name,
+            log_name=each.name,
+            logs=[log.name for log in services.spool_logs],
         )
         owners.append(owner)
         ranges = LogRanges(each.log, owner, services.database, services.queue, losses)

@@ -49,6 +49,7 @@ class PartitionOwner:
         clock: time of the heartbeats; on PostgreSQL the database's clock.
         name: unique name of this process.
         log_name: name of the log.
+        logs: names of all logs that this process consumes; by default this one.
     """
 
     def __init__(
@@ -58,11 +59,13 @@ class PartitionOwner:
         *,
         name: str,
         log_name: str,
+        logs: Sequence[str] = (),
     ) -> None:
         self._database = database
         self._clock = clock
         self._name = name
         self._log = log_name
+        self._logs = " ".join(logs or [log_name])
         self.on_taken: Callable[[set[int]], None] | None = None
         self._positions: dict[int, Position] = {}
         self._held: set[int] = set()
@@ -200,20 +203,26 @@ class PartitionOwner:
             self.on_taken({each.partition for each in taken})
 
     async def _beat(self, session: AsyncSession) -> list[str]:
-        """Write the heartbeat; returns the names of all live servers, including this one."""
+        """Write the heartbeat; returns the live servers that consume the log, this one included.
+
+        While ``HOGLET_SPOOL_URL`` is changed, one server after the other, some do not.
+        """
         now = self._clock.now()
         row = SpoolOwnerRow
-        changes = {"seen_at": now, "shares_groups": True}
+        changes = {"seen_at": now, "shares_groups": True, "logs": self._logs}
         beat = insert_into(session, row).values(name=self._name, **changes)
         await session.execute(beat.on_conflict_do_update(index_elements=["name"], set_=changes))
-        columns = select(row.name, row.seen_at, row.shares_groups)
+        columns = select(row.name, row.seen_at, row.shares_groups, row.logs)
         servers = (await session.execute(columns)).all()
         if any(each.seen_at < now - _FORGOTTEN_AFTER for each in servers):
             await session.execute(delete(row).where(row.seen_at < now - _FORGOTTEN_AFTER))
         # A silent server of the version before may come back and take over partitions.
         recent = [each for each in servers if each.seen_at >= now - _FORGOTTEN_AFTER]
         self._shares_groups = all(each.shares_groups for each in recent)
-        living = {each.name for each in servers if each.seen_at > now - SILENT_AFTER}
+        consumers = [
+            each for each in servers if each.logs is None or self._log in each.logs.split()
+        ]
+        living = {each.name for each in consumers if each.seen_at > now - SILENT_AFTER}
         return sorted({*living, self._name})
 
     async def _leave(self) -> None:

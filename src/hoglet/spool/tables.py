@@ -52,7 +52,8 @@ class SpoolPositionRow(Base):
 class SpoolOwnerRow(Base):
     """A server that processes partitions, and its last heartbeat.
 
-    ``shares_groups``: its version knows groups of several partitions; NULL if not.
+    ``shares_groups``: its version knows groups of several partitions; NULL if not. ``logs``: the
+    names of the logs that it consumes, separated by spaces; NULL if its version does not say.
     """
 
     __tablename__ = "spool_owners"
@@ -60,3 +61,4 @@ class SpoolOwnerRow(Base):
     name: Mapped[str] = mapped_column(String(200), primary_key=True)
     seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
     shares_groups: Mapped[bool | None]
+    logs: Mapped[str | None] = mapped_column(String(200))

@@ -83,6 +83,22 @@ async def test_partitions_are_divided_when_servers_come_and_go(
     assert await _divide([a, c]) == [8, 8]
 
 
+async def test_only_consumers_of_a_log_have_a_share_of_it(
+    servers: list[PartitionOwner], database: Database, clock: FixedClock
+) -> None:
+    """While servers move to a broker, one after the other."""
+    await positions.create_partitions(database, "nats:1", PARTITIONS)
+    (before, *_), names = servers, ["nats:1", LOG]
+    nats, rows = (
+        PartitionOwner(database, clock, name="moved", log_name=each, logs=names) for each in names
+    )
+    for server in [before, nats, rows] * 3:
+        await server.divide()
+
+    assert len(nats.owned) == PARTITIONS
+    assert [len(before.owned), len(rows.owned)] == [8, 8]
+
+
 async def test_a_silent_server_loses_its_partitions_within_15_seconds(
     servers: list[PartitionOwner], clock: FixedClock
 ) -> None:
