@@ -10,7 +10,7 @@ def lazy_exports(package: str, exports: Mapping[str, str]) -> Callable[[str], An
 
     Args:
         package: the name of the package.
-        exports: where each name comes from, e.g. ``{"run": "hoglet.hog.python:run_program"}``;
+        exports: where each name comes from, e.g. ``{"run": "hoglet.hog.python.run_to_end:run_program"}``;
             without ``:`` it has the same name there.
 
     Raises:
