@@ -20,7 +20,7 @@ import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import Header
+from nats.js.api import Header, StreamState
 from nats.js.errors import APIError, NotFoundError
 
 from hoglet.spool.address import NatsAddress
@@ -58,6 +58,9 @@ class JetStreamLog:
         self._wakeups = Wakeups()
         self._empty: dict[int, tuple[int, int]] = {}
         """Partitions without entries behind a position, when the stream ended at another."""
+        self._last_of: dict[int, int] = {}
+        self._last_as_of: tuple[int, int, int] | None = None
+        """The last positions of partitions, and the state of the stream that had them."""
 
     async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
         """Return once NATS has acknowledged all payloads; see the port.
@@ -119,14 +122,19 @@ class JetStreamLog:
 
     async def _newest(self) -> int:
         """The highest position of all partitions: while it stays, nothing was appended."""
+        state = await self._state()
+        return state.last_seq if state else 0
+
+    async def _state(self) -> StreamState | None:
+        """The state of the stream; None if it was missing."""
         client, stream, _ = await self._connection.ready()
         info = await self._requested(stream.stream_info(self._names.stream))
         if info is None:
             await self._restore(client)
-            return 0
+            return None
         self._accept(facts_of(info))
         self._highest = max(self._highest, info.state.last_seq)
-        return info.state.last_seq
+        return info.state
 
     async def _restore(self, client: Client) -> None:
         """Create the stream again if it was deleted; does nothing while JetStream starts.
@@ -184,8 +192,18 @@ class JetStreamLog:
                 await self._requested(stream.purge_stream(name, seq=position, subject=subject))
 
     async def last_positions(self, partitions: Collection[int]) -> dict[int, int]:
-        """The highest positions ever appended, read from the stream leader."""
-        return {partition: await self._last(partition) for partition in partitions}
+        """The highest positions ever appended, read from the stream leader.
+
+        NATS returns messages with their payloads, so they are read only if the stream has changed.
+        """
+        state = await self._state()
+        as_of = (self.facts.created, state.last_seq, state.messages) if state else None
+        if as_of is None or as_of != self._last_as_of:
+            self._last_as_of, self._last_of = as_of, {}
+        last_of = self._last_of
+        for partition in set(partitions) - last_of.keys():
+            last_of[partition] = await self._last(partition)
+        return {partition: last_of[partition] for partition in partitions}
 
     async def _last(self, partition: int) -> int:
         stream = (await self._connection.ready()).stream

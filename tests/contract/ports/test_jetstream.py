@@ -374,3 +374,18 @@ async def test_a_stream_of_another_program_is_not_taken_for_the_log(
 
         with pytest.raises(SpoolUnavailable, match="restart the servers"):
             await log.read(before, PLENTY)
+
+
+async def test_last_positions_of_an_unchanged_stream_are_read_without_payloads(
+    nats_broker: NatsServer,
+) -> None:
+    async with opened(nats_broker.url(f"stream-{uuid4()}")) as log:
+        last = await log.append({1: [bytes(PLENTY)], 2: [bytes(PLENTY)]})
+        expected = last | {0: 0}
+        assert await log.last_positions([0, 1, 2]) == expected
+        client = (await log._connection.ready()).client
+        before = client.stats["in_bytes"]
+        assert await log.last_positions([0, 1, 2]) == expected
+        assert client.stats["in_bytes"] - before < PLENTY / 10
+        last = await log.append({1: [b"next"]})
+        assert await log.last_positions([0, 1, 2]) == expected | last
