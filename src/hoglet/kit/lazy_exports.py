@@ -10,8 +10,8 @@ def lazy_exports(package: str, exports: Mapping[str, str]) -> Callable[[str], An
 
     Args:
         package: the name of the package.
-        exports: where each name comes from, e.g. ``{"run": "hoglet.hog.python.run_to_end:run_program"}``;
-            without ``:`` it has the same name there.
+        exports: where each name comes from; without ``:`` it has the same name there. For example
+            ``{"run": "hoglet.hog.python.run_to_end:run_program"}``.
 
     Raises:
         AttributeError: by the returned function, for any other name.
