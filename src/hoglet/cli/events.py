@@ -1,6 +1,5 @@
 """``hoglet events``: imports and follows events."""
 
-import asyncio
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +51,8 @@ def import_events(
     Takes PostHog's event exports as they are. Safe to repeat: an event that is already stored is
     not stored again.
     """
+    import asyncio
+
     from hoglet.app.startup.errors import data_faults
     from hoglet.events.export_rows import ExportRows
     from hoglet.events.files import CsvColumns
@@ -133,6 +134,8 @@ async def _import(
     events: Iterator[tuple[int, Any]],
     advance: Callable[[int, int], None],
 ) -> "ImportResult":
+    import asyncio
+
     from hoglet.access.provisioning import check_project
     from hoglet.app.startup.data_folder import prepare_data_folder
     from hoglet.events.importer import Importer

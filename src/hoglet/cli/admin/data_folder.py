@@ -1,6 +1,5 @@
 """Shared by admin commands: access to the database of a data folder."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,6 +48,8 @@ def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitabl
         NoData: there is no database.
         StartupFault: it cannot be used.
     """
+    import asyncio
+
     from hoglet.app.startup.errors import data_faults
     from hoglet.settings import load_settings
 

@@ -1,6 +1,5 @@
 """``hoglet admin database``: moves the metadata of a data folder to PostgreSQL."""
 
-import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -57,6 +56,8 @@ def copy(target: TargetUrl, data_dir: DataDir = None) -> None:
 
 
 def _copy(file: Path, target_url: str, advance: "RowsCopied") -> dict[str, int]:
+    import asyncio
+
     from sqlalchemy.exc import OperationalError, ProgrammingError
 
     from hoglet.migrations import migrate

@@ -1,6 +1,5 @@
 """``hoglet admin warehouse``: which warehouse belongs to a database, and the nodes of a cluster."""
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import typer
@@ -26,6 +25,8 @@ def adopt(data_dir: DataDir = None) -> None:
 @warehouse_app.command("sync")
 def sync(data_dir: DataDir = None) -> None:
     """Create hoglet's tables on nodes of the cluster that lack them, such as new ones."""
+    import asyncio
+
     from hoglet.settings import load_settings
 
     nodes = asyncio.run(_sync(load_settings(data_dir=data_dir)))

@@ -27,7 +27,6 @@ from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.responses import QueryResponse
 from hoglet.kit.json import JsonObject
 from hoglet.project_files.documents import EndpointDocument
-from hoglet.project_files.formats.yaml_files import BadFile
 
 Prune = Annotated[
     bool, typer.Option("--prune", help="Also delete what the other side does not have.")
@@ -46,6 +45,8 @@ def names_without_file(
     Raises:
         BadFile: single files were specified, or there are none.
     """
+    from hoglet.project_files.formats.yaml_files import BadFile
+
     single = [path for path in paths or [] if not path.is_dir()]
     if single:
         raise BadFile(

@@ -14,9 +14,6 @@ from typing import Annotated, Any
 
 import typer
 
-from hoglet.hog.compile import compile_program
-from hoglet.hog.python.program import compile_python
-from hoglet.hog.python.run_to_end import run_program
 from hoglet.kit.errors import SourceError
 from hoglet.kit.json import JsonObject, encode_utf8, replace_surrogates
 
@@ -263,6 +260,10 @@ def measure(file: Path, source: str, values: JsonObject) -> float:
         SourceError: it does not compile.
         ValueError: it fails, or its output differs from the expected one.
     """
+    from hoglet.hog.compile import compile_program
+    from hoglet.hog.python.program import compile_python
+    from hoglet.hog.python.run_to_end import run_program
+
     program = compile_python(compile_program(source))
     _check(file, run_program(program, globals=values))
     times: list[float] = []

@@ -1,6 +1,5 @@
 """``hoglet test``: runs the test cases of a project, without a server."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -67,6 +66,8 @@ def _run(
     junit: Path | None = None,
     coverage: bool = False,
 ) -> int:
+    import asyncio
+
     from hoglet.project_files.folder import PROJECT
     from hoglet.project_files.formats.settings_file import read_settings
     from hoglet.project_tests.cases import select_cases, select_functions

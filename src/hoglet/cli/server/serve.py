@@ -1,6 +1,5 @@
 """``hoglet serve``, in a module that imports none of the other commands."""
 
-import asyncio
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -31,6 +30,8 @@ def serve(
     Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
     """
     with importing_server():
+        import asyncio
+
         import uvloop
 
         from hoglet.app.run import run_server
