@@ -140,6 +140,57 @@ async def test_sound_parts_have_no_warnings(hoglet):
     assert "warnings" not in function
 
 
+PLAN = {"key": "plan", "value": "pro", "type": "event"}
+COUNTS_AS_MET = "It counts as met; alone it matches nothing."
+MISTAKEN_FILTERS = [
+    ({"properties": [PLAN, {"key": "plan", "value": "pro"}]},
+     ("Property filter without `type`", COUNTS_AS_MET, "filters__properties__1")),
+    ({"properties": [{"value": "pro", "type": "event"}]},
+     ("Property filter without `key`", COUNTS_AS_MET, "filters__properties__0")),
+    ({"events": [{"id": "a", "type": "events", "properties": [{"key": "b", "type": "person"}]}]},
+     ("Property filter without `value`", COUNTS_AS_MET, "filters__events__0__properties__0")),
+    ({"properties": [{"type": "OR", "values": [PLAN, {"key": "b", "type": "event"}]}]},
+     ("Property filter without `value`", COUNTS_AS_MET, "filters__properties__0__values__1")),
+    ({"events": [{"id": "a", "type": "events", "properties": {
+        "type": "AND", "values": [{"key": "b", "type": "event", "value": None}]}}]},
+     ("Property filter without `value`", COUNTS_AS_MET,
+      "filters__events__0__properties__values__0")),
+    ({"propertys": [PLAN]}, ("Unknown key `propertys`", "Did you mean `properties`?", "filters")),
+    ({"event": [{"id": "a"}]}, ("Unknown key `event`", "Did you mean `events`?", "filters")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("filters", "expected"), MISTAKEN_FILTERS)
+async def test_filters_that_restrict_nothing_are_reported(hoglet, filters, expected):
+    function = await hoglet.create(hog="return 1", filters=filters)
+
+    (warning,) = function["warnings"]
+    assert (warning["message"], warning["hint"], warning["attr"]) == expected
+
+
+async def test_complete_and_empty_filters_are_not_reported(hoglet):
+    properties = [
+        PLAN,
+        {},
+        {"type": "empty"},
+        {"key": "plan", "type": "person", "operator": "is_set"},
+        {"key": "plan", "type": "event", "operator": "is_not_set", "value": None},
+        {"key": "event = 'a'", "type": "hogql"},
+        {"key": "plan", "type": "event", "value": 0},
+    ]
+    function = await hoglet.create(
+        hog="return 1",
+        filters={
+            "properties": properties,
+            "events": [{"id": None, "name": "All", "type": "events", "order": 0}],
+            "filter_test_accounts": True,
+            "binary": "x",
+        },
+    )
+
+    assert "warnings" not in function
+
+
 async def test_inputs_are_not_checked_without_a_schema(hoglet):
     assert "warnings" not in await hoglet.create(hog="fetch(inputs.url);", inputs={})
 

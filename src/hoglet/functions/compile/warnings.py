@@ -8,6 +8,8 @@ from typing import Any
 
 from hoglet.functions import types
 from hoglet.functions.compile.messages import CodeWarning
+from hoglet.functions.filters.normalize import LISTS
+from hoglet.functions.filters.properties import missing_key
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths, nodes_of
 from hoglet.functions.json_types import FunctionFilters, FunctionMapping, InputSchema, InputValues
 from hoglet.functions.runtime.host import HELPERS
@@ -39,6 +41,7 @@ _FIELDS = {
     "request": frozenset({"method", "headers", "query", "body", "stringBody", "ip"}),
 }
 """The fields of globals; other names are reported only if they look misspelt."""
+_INCOMPLETE = "It counts as met; alone it matches nothing."
 _PARTS = ("events", "actions", "data_warehouse", "properties", "values")
 
 
@@ -90,7 +93,9 @@ class SaveWarnings:
         return self._warnings_of(read, attr) if "{" in text else []
 
     def of_filters(self, filters: FunctionFilters, attr: str) -> Iterator[CodeWarning]:
-        """The warnings of the HogQL expressions in filters."""
+        """The warnings of the parts of filters and of the HogQL expressions in them."""
+        yield from _misspelled_lists(filters, attr)
+        yield from _incomplete_conditions(filters, attr)
         for text in _expressions(filters):
 
             def read(text: str = text) -> tuple[tree.Expression, Iterable[Warning_]]:
@@ -167,6 +172,32 @@ def _texts(value: Any) -> Iterator[str]:
     elif is_array(value):
         for part in value:
             yield from _texts(part)
+
+
+def _misspelled_lists(filters: FunctionFilters, attr: str) -> Iterator[CodeWarning]:
+    """Keys of filters that look like a misspelled list, which nothing reads."""
+    for name in filters.keys() - set(LISTS):
+        hint = suggestion(name, LISTS)
+        if hint is not None:
+            yield CodeWarning(message=f"Unknown key `{name}`", hint=hint, attr=attr)
+
+
+def _incomplete_conditions(filters: FunctionFilters, attr: str) -> Iterator[CodeWarning]:
+    """Property filters that lack a key; an empty one is a row that nobody filled in."""
+    for name in _PARTS:
+        part = filters.get(name)
+        if is_object(part):
+            yield from _incomplete_conditions(part, f"{attr}__{name}")
+        for index, item in enumerate(part) if is_array(part) else ():
+            if not is_object(item):
+                continue
+            path = f"{attr}__{name}__{index}"
+            yield from _incomplete_conditions(item, path)
+            is_condition = name in {"properties", "values"} and not is_array(item.get("values"))
+            missing = missing_key(item) if is_condition and item.keys() - {"type"} else None
+            if missing is not None:
+                message = f"Property filter without `{missing}`"
+                yield CodeWarning(message=message, hint=_INCOMPLETE, attr=path)
 
 
 def _expressions(filters: FunctionFilters) -> Iterator[str]:

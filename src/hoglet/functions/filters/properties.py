@@ -66,7 +66,7 @@ def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "t
         raise FilterRefused(
             "Cohorts cannot be used in function filters. Use person property filters instead"
         )
-    if not _is_complete(item):
+    if missing_key(item) is not None:
         return constant(1)
     if kind == "element":
         return _element(item, context)
@@ -97,10 +97,20 @@ def _check_types(item: PropertyFilter) -> None:
             )
 
 
-def _is_complete(item: PropertyFilter) -> bool:
-    if not item.get("key") or item.get("type") in {None, "", "empty"}:
-        return False
-    return item.get("value") is not None or item.get("operator") in WITHOUT_VALUE
+def missing_key(item: PropertyFilter) -> str | None:
+    """The key without which a property filter is no condition; None if it is complete.
+
+    Example:
+        >>> missing_key({"key": "plan", "type": "event"})
+        'value'
+    """
+    if item.get("type") in {None, "", "empty"}:
+        return "type"
+    if not item.get("key"):
+        return "key"
+    if item.get("type") == "hogql" or item.get("operator") in WITHOUT_VALUE:
+        return None
+    return "value" if item.get("value") is None else None
 
 
 def _operator(item: PropertyFilter) -> str:
