@@ -11,6 +11,9 @@ turns on empty databases. Every event must be stored once. There are two set-ups
   machine with one core; two servers have different cores. PostgreSQL, the engine and the clients
   may run on every core, with one server and with two. What they use is missing to the servers:
   ``ceiling`` is the ratio if all cores were busy with two servers, and one server's core with one.
+- ``limited``: each server, with its worker processes, may use a part of a core (``--cores``), so
+  that two of them, the database, the engine and the clients fit into two cores. This is nearest to
+  servers with machines of their own. It needs the right to create control groups.
 
 ``cpu_us`` is the processor time of each part per event, with one server and with two. The servers'
 difference is the price of sharing: smaller groups, heartbeats, contention. ``alone`` is the ratio
@@ -42,6 +45,7 @@ from typing import NamedTuple
 
 import httpx
 import psycopg
+from benchmarks import cpu_quota
 from benchmarks.capture import BATCH, CLIENTS, bodies, count, send, set_up
 from cryptography.fernet import Fernet
 
@@ -53,7 +57,7 @@ from support.warehouses import clickhouse_double, new_clickhouse_database
 
 TAKEN_OVER_S = 12.0  # until partitions are shared evenly: two heartbeats
 WARM_UP = 8  # batches
-SETUPS = ("shared", "confined")
+SETUPS = ("shared", "confined", "limited")
 BLOCKS = re.compile(r"^hoglet_warehouse_insert_seconds_count(?:{.*})? (\S+)$", re.MULTILINE)
 PARTS = ("server", "workers", "postgres", "engine", "clients")
 
@@ -63,9 +67,10 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=40_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--setup", choices=SETUPS, action="append")
+    parser.add_argument("--cores", type=float, default=0.35, help="of a server, if limited")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    setups = options.setup or SETUPS
+    setups = options.setup or SETUPS[: 3 if cpu_quota.is_available() else 2]
     measured: dict[tuple[str, int], list[Measured]] = {}
     with (
         tempfile.TemporaryDirectory(prefix="hoglet-bench-") as folder,
@@ -75,9 +80,8 @@ def main() -> None:
         for number, setup, servers in itertools.product(range(options.rounds), setups, (1, 2)):
             run_folder = Path(folder, f"{setup}-{servers}-{number}")
             parts = (postgres, engine)
-            result = measure(
-                servers, options.events, parts, run_folder, confined=setup == "confined"
-            )
+            placing = Placing(setup, options.cores)
+            result = measure(servers, options.events, parts, run_folder, placing)
             measured.setdefault((setup, servers), []).append(result)
     figures = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
@@ -85,6 +89,26 @@ def main() -> None:
         **{setup: compared(*(measured[setup, servers] for servers in (1, 2))) for setup in setups},
     }
     print(json.dumps(figures, indent=None if options.json else 2))
+
+
+class Placing(NamedTuple):
+    """A set-up, and the cores of a server if they are limited."""
+
+    setup: str
+    cores: float
+
+    @contextlib.contextmanager
+    def started(self, server: RunningServer, number: int) -> Generator[None]:
+        """Start a server in its place; at the end of the block, stop it."""
+        with on_core(number) if self.setup == "confined" else contextlib.nullcontext():
+            server.start()
+        assert server.process is not None
+        limit = cpu_quota.limited(server.process.pid, self.cores)
+        with limit if self.setup == "limited" else contextlib.nullcontext():
+            try:
+                yield
+            finally:
+                server.stop()
 
 
 class Measured(NamedTuple):
@@ -120,7 +144,7 @@ def compared(first: list[Measured], second: list[Measured]) -> dict[str, object]
 
 
 def measure(
-    servers: int, events: int, parts: tuple[str, str], folder: Path, *, confined: bool
+    servers: int, events: int, parts: tuple[str, str], folder: Path, placing: Placing
 ) -> Measured:
     """Drive new servers on an empty database and warehouse.
 
@@ -135,15 +159,11 @@ def measure(
             "secret_keys": Fernet.generate_key().decode(),
         }
         running = [RunningServer(folder / str(number), **shared) for number in range(servers)]
-        try:
+        with contextlib.ExitStack() as stack:
             for number, server in enumerate(running):
-                with on_core(number) if confined else contextlib.nullcontext():
-                    server.start()
+                stack.enter_context(placing.started(server, number))
             set_up(running[0], deliveries=False)
             return drive(running, bodies(events), postmaster_of(postgres))
-        finally:
-            for server in running:
-                server.stop()
 
 
 @contextlib.contextmanager

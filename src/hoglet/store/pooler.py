@@ -6,6 +6,8 @@ statements are not prepared then; sessions keep nothing else, as locks belong to
 
 A pooler announces a process of its own to its clients, so it is recognized by the process that
 answers statements.
+
+Source: docs/adr/0056-connection-poolers.md.
 """
 
 from typing import Any
