@@ -131,7 +131,7 @@ class FastPath[P: Planned]:
         execution_id = new_id()
         self._runner.note_hit(scope.user_id, read_plan, request, result, execution_id)
         rest = str(execution_id).encode().join(known.pieces)
-        body = b"".join((BODY_START, result.rows_json, rest))
+        body = b"".join((BODY_START, *result.parts.pieces(), rest))
         return CachedResponse(body, known.etag, read_plan.target, result)
 
     def plan_of(self, known: KnownRequest[P]) -> P | None:

@@ -53,7 +53,8 @@ class RunResult:
 
     def body(self, query_status: Mapping[str, Any] | None = None) -> bytes:
         """The 200 body."""
-        return b"".join((BODY_START, self.result.rows_json, self.after_rows(query_status)))
+        end = self.after_rows(query_status)
+        return b"".join((BODY_START, *self.result.parts.pieces(), end))
 
     def after_rows(self, query_status: Mapping[str, Any] | None = None) -> bytes:
         """The end of the 200 body, from the comma after its rows."""
