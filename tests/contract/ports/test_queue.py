@@ -14,7 +14,7 @@ from sqlalchemy.dialects import sqlite
 from hoglet.kit.clock import FixedClock, new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.queue import Job, LeaseLost, NewJob, Priority
-from hoglet.queue.signals import EmptyQueues
+from hoglet.queue.empty_queues import EmptyQueues
 from hoglet.queue.sql import SqlQueue
 from hoglet.queue.statements import Statements
 from hoglet.store.database import Database

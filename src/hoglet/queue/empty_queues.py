@@ -1,9 +1,8 @@
-"""What the consumers of a process share: wake-ups, and which queues have no jobs."""
+"""Which queues have no jobs: the consumers of a process ask together."""
 
 import asyncio
 import math
 import time
-from collections import defaultdict
 from collections.abc import Collection
 
 from sqlalchemy import exists, literal, select, union_all
@@ -12,27 +11,6 @@ from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
 
 _ASK_SECONDS = 0.5  # added to the pause of a consumer before it sees a job of another process
-
-
-class Signals:
-    """Wakes consumers of this process at once: one wake-up per queue, not lost before a wait."""
-
-    def __init__(self) -> None:
-        self._events: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-
-    def wake(self, name: str) -> None:
-        """Wake the waiter for ``name``, now or at its next ``wait``."""
-        self._events[name].set()
-
-    async def wait(self, name: str, seconds: float) -> None:
-        """Return on a wake-up, or after ``seconds``."""
-        event = self._events[name]
-        try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
-        except TimeoutError:
-            return
-        event.clear()
 
 
 class EmptyQueues:
