@@ -230,6 +230,7 @@ def _namespace() -> dict[str, Any]:
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
         "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
         "host_value": host_data.HostValue,
+        "MANY": 1_000_000,
         "plain_leaf": plain_data.is_plain_leaf, "plain_part": plain_data.is_plain_part,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip

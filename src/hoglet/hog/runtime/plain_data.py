@@ -19,7 +19,7 @@ from hoglet.hog.runtime.values import LARGEST_INTEGER, HogError
 DEEPEST: Final = 200  # most JSON libraries fail at about 250
 _ROOM: Final = 4096  # bytes of the JSON of a result that need not be copied
 _FEW: Final = 64
-_OF_PART: Final = 150  # brackets of a part of a literal, which may itself nest by 16
+_OF_PART: Final = 60  # brackets of a part of a value that may itself nest by 125
 SHORT: Final = 1024  # longer strings are charged individually
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
 _SIZES: Final = (8 * 1024, 128 * 1024, 4 * 1024 * 1024)

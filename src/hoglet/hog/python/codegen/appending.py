@@ -8,6 +8,7 @@ where no item can be appended to it any more.
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.paths import path_of_write
 from hoglet.hog.python.codegen.type_facts import TypeFacts
 from hoglet.hog.python.codegen.visitor import parts
 
@@ -40,33 +41,47 @@ class _Uses:
         self.declared_in: Any = None
         self.is_new = True
         self.last_append = -1
+        self.last_write = -1
         self.handed_on: list[tuple[int, Any]] = []
+
+    def is_alone(self, until: int) -> bool:
+        """Whether nothing else refers to the variable's value up to a position."""
+        return (
+            self.is_new
+            and self.declared_in is not None
+            and all(
+                position > until and loop is self.declared_in for position, loop in self.handed_on
+            )
+        )
 
 
 def appended(facts: TypeFacts, host_names: frozenset[str]) -> set[bound.Variable]:
     """The variables whose arrays may be appended to."""
-    result: set[bound.Variable] = set()
-    for function in facts.functions.values():
-        uses: dict[bound.Variable, _Uses] = {}
-        _walk(function.body, function, uses, [0], host_names)
-        result.update(
-            variable
-            for variable, use in uses.items()
-            if facts.variables.get(variable) == "L" and not variable.captured and _is_alone(use)
-        )
-    return result
+    return {
+        variable
+        for function in facts.functions.values()
+        for variable, use in _uses(function, host_names).items()
+        if use.last_append >= 0 and use.is_alone(use.last_append)
+        if facts.variables.get(variable) == "L" and not variable.captured
+    }
 
 
-def _is_alone(use: _Uses) -> bool:
-    return (
-        use.is_new
-        and use.declared_in is not None
-        and use.last_append >= 0
-        and all(
-            position > use.last_append and loop is use.declared_in
-            for position, loop in use.handed_on
-        )
-    )
+def alone(
+    facts: TypeFacts, function: bound.BoundFunction, host_names: frozenset[str]
+) -> set[bound.Variable]:
+    """Variables of a function with new arrays or objects, handed on after the last write only."""
+    return {
+        variable
+        for variable, use in _uses(function, host_names).items()
+        if use.is_alone(max(use.last_write, use.last_append))
+        if facts.variables.get(variable) in {"L", "D"} and not variable.captured
+    }
+
+
+def _uses(function: bound.BoundFunction, host_names: frozenset[str]) -> dict[bound.Variable, _Uses]:
+    uses: dict[bound.Variable, _Uses] = {}
+    _walk(function.body, function, uses, [0], host_names)
+    return uses
 
 
 def _walk(
@@ -98,6 +113,10 @@ def _walk(
         use.is_new = use.is_new and _makes_new(node.value, host_names)
         if appended_item(node) is not None and use.is_new:
             use.last_append = count[0]
+    elif isinstance(node, bound.AssignProperty):
+        variable, _ = path_of_write(node)
+        if variable is not None:
+            uses.setdefault(variable, _Uses()).last_write = count[0]
 
 
 def appended_item(node: bound.AssignVariable) -> Any:
@@ -115,7 +134,7 @@ def appended_item(node: bound.AssignVariable) -> Any:
 def _makes_new(node: Any, host_names: frozenset[str]) -> bool:
     if isinstance(node, bound.CallGlobal):
         return node.name in _NEW and node.name not in host_names
-    return isinstance(node, bound.MakeArray)
+    return isinstance(node, bound.MakeArray | bound.MakeObject)
 
 
 def _reads(node: Any, host_names: frozenset[str]) -> set[int]:

@@ -65,6 +65,7 @@ class Borrowing:
         variables: all of them.
         edited: for those that are written through, the paths of the objects they copy;
             ``{(), ("properties",)}`` for ``let e := event; e.properties.plan := 'free'``.
+        writes_own_only: the program changes only objects that it created for that variable.
 
     Args:
         facts: type facts about the program.
@@ -84,10 +85,13 @@ class Borrowing:
         writes = Writes(self._nodes)
         self.edited = writes.edited if enabled else {}
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
-        self._tells_parts = any(
-            (isinstance(node, bound.AssignProperty) and not writes.is_own(node.target))
-            or self._compares_by_identity(node)
+        self.writes_own_only = all(
+            writes.is_own(node.target)
             for node in self._nodes
+            if isinstance(node, bound.AssignProperty)
+        )
+        self._tells_parts = not self.writes_own_only or any(
+            map(self._compares_by_identity, self._nodes)
         )
         self._sources = self._find_sources()
         self.variables: set[bound.Variable] = {

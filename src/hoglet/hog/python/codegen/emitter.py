@@ -7,6 +7,7 @@ from hoglet.hog.python.codegen.appending import appended
 from hoglet.hog.python.codegen.borrowing import Borrowing
 from hoglet.hog.python.codegen.operands import Temporaries
 from hoglet.hog.python.codegen.purity import Effects
+from hoglet.hog.python.codegen.results import Results
 from hoglet.hog.python.codegen.type_facts import TypeFacts
 from hoglet.hog.python.codegen.views import Views
 from hoglet.hog.stdlib.table import STL
@@ -96,6 +97,7 @@ class ProgramContext:
         self.views = Views(facts, borrowing, host.known_globals, enabled=not (trace or batch))
         for path in self.views.paths:
             self.root_name(path[0])
+        self.results = Results(facts, borrowing, self.host_names, enabled=not (trace or batch))
         self.appended = set() if trace else appended(facts, self.host_names)
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(

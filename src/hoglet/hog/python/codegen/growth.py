@@ -50,7 +50,11 @@ class GrowthPrinter(ExpressionPrinter):
         if item is None or node.variable not in self.program.appended:
             return False
         array = self.variable(node.variable)
-        self.line(f"{array}.append({item_text(self.value(item))})")
+        if self.is_counted(node.variable):
+            counter = self.counter(node.variable)
+            self.store(self.plain_value(item), counter, f"{array}.append({{}})")
+        else:
+            self.line(f"{array}.append({item_text(self.value(item))})")
         self.line(f"if not LEN({array}) & 1023: grown()")
         return True
 

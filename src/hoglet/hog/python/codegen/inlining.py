@@ -8,15 +8,16 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
-from hoglet.hog.python.codegen.evaluation import Evaluation, item_text
+from hoglet.hog.python.codegen.evaluation import item_text
 from hoglet.hog.python.codegen.operands import Operand
+from hoglet.hog.python.codegen.plain_values import PER_CONTAINER, PlainPrinter
 from hoglet.hog.python.codegen.purity import EFFECTS
 from hoglet.hog.python.codegen.visitor import parts
 
 _MOST_BLOCKS: Final = 12  # further loops would be moved into functions
 
 
-class InlinePrinter(Evaluation):
+class InlinePrinter(PlainPrinter):
     """The printer of inlined lambdas."""
 
     def inlined(self, node: bound.CallGlobal) -> Operand | None:
@@ -32,6 +33,9 @@ class InlinePrinter(Evaluation):
         source, *start = self.sequence(node.arguments[1:], raw=(0,) if is_raw else ())
         name = self.temporaries.new() if not start else self.variable(function.parameters[0])
         self.line(f"{name} = {start[0].text if start else _EMPTY[node.name]}")
+        if id(node) in self.program.results.calls:
+            self.counters[name] = self.temporaries.new()
+            self.line(f"{self.counters[name]} = {PER_CONTAINER}")
         self._item_loop(item, source, copy=self.effects.level(body) == EFFECTS)
         self._print_round(node.name, name, item, body)
         self._loop_end()
@@ -81,6 +85,9 @@ class InlinePrinter(Evaluation):
         """Print what is done with an item."""
         if function == "arrayReduce":
             self.line(f"{name} = {self.value(body).text}")
+        elif function == "arrayMap" and name in self.counters:
+            value = self.plain_value(body)
+            self.store(value, self.counters[name], f"{name}.append({{}})")
         elif function == "arrayMap":
             self.line(f"{name}.append({item_text(self.value(body))})")
         else:

@@ -2,7 +2,7 @@
 
 The module binds ``FUNCTIONS`` (name and number of parameters of each function), ``LINES`` (the
 Hog line behind each Python line) and ``f0``, the program. It uses the names of the vocabulary,
-numbered names such as ``v1 w1 h1 t1 f1 m1``, and nothing else: user text is never a name, an
+numbered names such as ``v1 w1 p1 h1 t1 f1 m1``, and nothing else: user text is never a name, an
 attribute or code; it only appears in escaped literals.
 """
 
@@ -21,6 +21,7 @@ class FunctionPrinter(StatementPrinter):
         self.facts = program.facts
         self.effects = program.effects
         self._function = function
+        self.counters = {}
 
     @property
     def bound_function(self) -> bound.BoundFunction:

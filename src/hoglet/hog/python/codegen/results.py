@@ -1,9 +1,8 @@
-"""Prints ``return`` of an object or array literal so that its result need not be checked again.
+"""Finds the literals, arrays and objects that a program returns.
 
-A result must be plain data of bounded size. The values in a literal are tested one by one, where
-they are known: if all of them are short strings, numbers, booleans, null or small plain parts, the
-program returns a tuple of one, which :func:`hoglet.hog.runtime.host_data.exported` unpacks.
-Host data among them is then not imported either, because these values are their own imports.
+A result must be plain data of bounded size. Looking at all of it again when the program has ended
+takes as long as building it, so the parts of these values are tested and counted when they are put
+in, see :mod:`hoglet.hog.python.codegen.plain_values`.
 
 Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#10-limits.
 """
@@ -12,76 +11,105 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.evaluation import item_text
-from hoglet.hog.python.codegen.growth import GrowthPrinter
-from hoglet.hog.python.codegen.operands import Operand, coerced, literal, whole_value
-from hoglet.hog.runtime.plain_data import SHORT
+from hoglet.hog.python.codegen.appending import alone, appended_item
+from hoglet.hog.python.codegen.borrowing import Borrowing
+from hoglet.hog.python.codegen.type_facts import TypeFacts
 
-_MOST_PARTS: Final = 64  # each may be as large as a small plain part
+_MOST_PARTS: Final = 64
 _DEEPEST: Final = 16
 
 
-class ResultPrinter(GrowthPrinter):
-    """The printer of ``return``."""
+class Results:
+    """The values that become part of a program's result.
 
-    @property
-    def bound_function(self) -> bound.BoundFunction:
-        """The function being printed."""
-        raise NotImplementedError
+    Attributes:
+        variables: variables of the program itself whose parts are counted. Nothing changes their
+            values but assignments to them, and these come before the value is stored elsewhere.
+        calls: calls of ``arrayMap`` whose result is stored in such a value, by identity.
 
-    def result(self, node: bound.Return) -> None:
-        """Print a ``return``."""
-        is_result = self.bound_function.number == 0 and not self.program.trace
-        if is_result and self.is_raw(node.value):
-            value = self.bind(self.raw(node.value)).text
-            self.line(f"return {value} if type({value}) is S else host_value({value})")
-        elif is_result and _is_small_literal(node.value):
-            self._plain_result(node.value)
-        else:
-            self._any_result(node)
+    Args:
+        facts: type facts about the program.
+        borrowing: which variables hold the host's own data.
+        host_names: names of host functions, which hide library functions.
+        enabled: whether anything is counted.
+    """
 
-    def _any_result(self, node: bound.Return) -> None:
-        operand = literal(None) if node.value is None else self.value(node.value)
-        kind = self.facts.results.get(self.bound_function.number) or "A"
-        text = coerced(operand, kind)
-        if self.program.trace:
-            text = f"note({self.source_line}, 'return', {text})"
-        self.line(f"return {text}")
-
-    def _plain_result(self, node: Any) -> None:
-        parts = [self._part(part) for part in _parts_of(node)]
-        tests = [test for test in map(_test, parts) if test]
-        if not tests:
-            self.line(f"return ({_text(node, iter(parts))},)")
+    def __init__(
+        self,
+        facts: TypeFacts,
+        borrowing: Borrowing,
+        host_names: frozenset[str],
+        *,
+        enabled: bool,
+    ) -> None:
+        self.variables: set[bound.Variable] = set()
+        self.calls: set[int] = set()
+        if not enabled:
             return
-        plain = [Operand(part.text, part.kind, atom=True) for part in parts]
-        self.line(f"if {' and '.join(tests)}: return ({_text(node, iter(plain))},)")
-        self.line(f"return {_text(node, iter(parts))}")
+        nodes = facts.own[0]
+        candidates = set[bound.Variable]()
+        if borrowing.writes_own_only:
+            candidates = alone(facts, facts.functions[0], host_names)
+        for node in nodes:
+            if isinstance(node, bound.Return):
+                self._add(node.value, candidates)
+        before = -1
+        while before != len(self.variables):
+            before = len(self.variables)
+            for variable, value in _stored(nodes):
+                if variable in self.variables:
+                    self._add(value, candidates)
 
-    def _part(self, node: Any) -> Operand:
-        operand = self.raw(node) if self.may_be_raw(node) else self.value(node)
-        if operand.kind == "F" and not operand.constant:
-            operand = Operand(item_text(operand), "F")
-        return self.hold(operand, node)
+    def _add(self, value: Any, candidates: set[bound.Variable]) -> None:
+        """Count the parts of a value that is returned or stored in a counted one."""
+        for part in parts_of(value):
+            if isinstance(part, bound.ReadVariable) and part.variable in candidates:
+                self.variables.add(part.variable)
+            elif isinstance(part, bound.CallGlobal) and part.name == "arrayMap":
+                self.calls.add(id(part))
 
 
-def _parts_of(node: Any) -> Iterator[Any]:
-    """The values in a literal and in the literals within it, in their order."""
+def _stored(nodes: list[Any]) -> Iterator[tuple[bound.Variable | None, Any]]:
+    """Variables, and the values that they are bound to or that are stored in their values."""
+    for node in nodes:
+        if isinstance(node, bound.Declare):
+            yield node.variable, node.value
+        elif isinstance(node, bound.AssignVariable):
+            item = appended_item(node)
+            yield node.variable, node.value if item is None else item
+        elif isinstance(node, bound.AssignProperty):
+            target = node.target
+            while isinstance(target, bound.GetProperty):
+                target = target.target
+            yield target.variable if isinstance(target, bound.ReadVariable) else None, node.value
+
+
+def parts_of(node: Any) -> Iterator[Any]:
+    """The values in a literal and in the literals within it, in their order; else the node."""
     if isinstance(node, bound.MakeObject):
         for _, item in node.items:
-            yield from _parts_of(item)
+            yield from parts_of(item)
     elif isinstance(node, bound.MakeArray):
         for item in node.items:
-            yield from _parts_of(item)
+            yield from parts_of(item)
     else:
         yield node
 
 
-def _is_small_literal(node: Any, deepest: int = _DEEPEST) -> bool:
-    """Whether an expression is a literal of strings as keys, with few parts."""
+def count_literals(node: Any) -> int:
+    """The number of literals in a literal, itself included; 0 for other expressions."""
+    if isinstance(node, bound.MakeObject):
+        return 1 + sum(count_literals(item) for _, item in node.items)
+    if isinstance(node, bound.MakeArray):
+        return 1 + sum(map(count_literals, node.items))
+    return 0
+
+
+def is_small_literal(node: Any) -> bool:
+    """Whether an expression is a literal with strings as keys, few parts and few levels."""
     if not isinstance(node, bound.MakeObject | bound.MakeArray):
         return False
-    return _is_shallow(node, deepest) and sum(1 for _ in _parts_of(node)) <= _MOST_PARTS
+    return _is_shallow(node, _DEEPEST) and sum(1 for _ in parts_of(node)) <= _MOST_PARTS
 
 
 def _is_shallow(node: Any, deepest: int) -> bool:
@@ -93,38 +121,3 @@ def _is_shallow(node: Any, deepest: int) -> bool:
     if deepest == 0 or not all(type(key) is str for key in keys):
         return False
     return all(_is_shallow(item, deepest - 1) for _, item in node.items)
-
-
-def _text(node: Any, parts: Iterator[Operand]) -> str:
-    """The text of a literal with these parts."""
-    if isinstance(node, bound.MakeObject):
-        keys = [ascii(key.value) for key, _ in node.items if isinstance(key, bound.Constant)]
-        items = [_text(item, parts) for _, item in node.items]
-        pairs = [f"{key}: {item}" for key, item in zip(keys, items, strict=True)]
-        return f"{{{', '.join(pairs)}}}"
-    if isinstance(node, bound.MakeArray):
-        return f"[{', '.join([_text(item, parts) for item in node.items])}]"
-    return whole_value(next(parts))
-
-
-def _test(part: Operand) -> str:
-    """The condition under which a value is plain data; empty if it always is."""
-    name = part.text
-    if part.constant:
-        return "" if _is_plain_constant(part.value) else "False"
-    if part.kind in "BNCZF":
-        return ""
-    if part.kind == "K":
-        return f"(type({name}) is I or plain_leaf({name}))"
-    if part.kind == "S":
-        return f"LEN({name}) <= {SHORT}"
-    if part.kind in "LD":
-        return f"plain_part({name})"
-    test = "plain_leaf" if part.raw else "plain_part"
-    return f"(LEN({name}) <= {SHORT} if type({name}) is S else {test}({name}))"
-
-
-def _is_plain_constant(value: Any) -> bool:
-    if isinstance(value, str):
-        return len(value) <= SHORT
-    return not isinstance(value, float) or not value.is_integer()

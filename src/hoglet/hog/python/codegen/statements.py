@@ -9,13 +9,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.growth import GrowthPrinter
 from hoglet.hog.python.codegen.operands import Operand, coerced, literal
-from hoglet.hog.python.codegen.results import ResultPrinter
+from hoglet.hog.python.codegen.paths import path_of_write
+from hoglet.hog.python.codegen.results import is_small_literal
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14
-_NAME: Final = re.compile(r"\bv\d+\b")
-_ASSIGNED: Final = re.compile(r"\b(v\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in )")
+_NAME: Final = re.compile(r"\b[vp]\d+\b")
+_ASSIGNED: Final = re.compile(r"\b([vp]\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in )")
 _FRESH: Final = frozenset({"splitByString", "keys", "values", "range"})
 """Library functions that return a new array and charge its memory themselves."""
 _CHECK: Final = "if d > LIMIT: check(d)"
@@ -25,7 +27,7 @@ def _by_length(path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
     return len(path), path
 
 
-class StatementPrinter(ResultPrinter):
+class StatementPrinter(GrowthPrinter):
     """The printer of statements."""
 
     def statement(self, node: Any) -> None:
@@ -89,6 +91,9 @@ class StatementPrinter(ResultPrinter):
     # --- variables
 
     def _declare(self, node: bound.Declare) -> None:
+        if self.is_counted(node.variable):
+            self.bind_counted(node)
+            return
         boxed = self.program.storage.is_boxed(node.variable)
         null_first = node.recursive and (node.early or boxed)
         if null_first:
@@ -129,13 +134,21 @@ class StatementPrinter(ResultPrinter):
         self.line(f"{name}[0] = {value}" if boxed else f"{name} = {value}")
 
     def _assign(self, node: bound.AssignVariable) -> None:
-        if not self.append(node) and not self.append_item(node):
+        if self.append(node) or self.append_item(node):
+            pass
+        elif self.is_counted(node.variable):
+            self.bind_counted(node)
+        else:
             operand = self.value(node.value)
             text = coerced(operand, self.kind_of(node.variable))
             self.line(f"{self.variable(node.variable)} = {text}")
         self.note(node.variable.name, self.variable(node.variable))
 
     def _assign_property(self, node: bound.AssignProperty) -> None:
+        root, _ = path_of_write(node)
+        if root is not None and self.is_counted(root):
+            self.assign_counted(node, self.counter(root))
+            return
         if self.push(node):
             return
         raw = (0,) if self.program.borrowing.is_edited(node.target) else ()
@@ -178,6 +191,28 @@ class StatementPrinter(ResultPrinter):
         return plain
 
     # --- leaving
+
+    def _return(self, node: bound.Return) -> None:
+        is_result = self.bound_function.number == 0 and not self.program.trace
+        value = node.value
+        if is_result and self.is_raw(value):
+            text = self.bind(self.raw(value)).text
+            self.line(f"return {text} if type({text}) is S else host_value({text})")
+        elif is_result and (is_small_literal(value) or self._is_counted_read(value)):
+            self.plain_result(value)
+        else:
+            self._return_any(value)
+
+    def _is_counted_read(self, node: Any) -> bool:
+        return isinstance(node, bound.ReadVariable) and self.is_counted(node.variable)
+
+    def _return_any(self, node: Any) -> None:
+        operand = literal(None) if node is None else self.value(node)
+        kind = self.facts.results.get(self.bound_function.number) or "A"
+        text = coerced(operand, kind)
+        if self.program.trace:
+            text = f"note({self.source_line}, 'return', {text})"
+        self.line(f"return {text}")
 
     def _throw(self, node: bound.Throw) -> None:
         self.line(f"raise thrown({self.value(node.value).text})")
@@ -325,6 +360,11 @@ class StatementPrinter(ResultPrinter):
         line = node.start.line if node.start is not None else self.source_line
         return f"note({line}, {name + '()'!a}, {text})"
 
+    @property
+    def bound_function(self) -> bound.BoundFunction:
+        """The function being printed."""
+        raise NotImplementedError
+
     _STATEMENTS: Final[dict[type, Callable[[Any, Any], None]]] = {
         bound.Block: _block,
         bound.ExpressionStatement: _expression,
@@ -332,7 +372,7 @@ class StatementPrinter(ResultPrinter):
         bound.DeclareFunction: _declare_function,
         bound.AssignVariable: _assign,
         bound.AssignProperty: _assign_property,
-        bound.Return: ResultPrinter.result,
+        bound.Return: _return,
         bound.Throw: _throw,
         bound.If: _if,
         bound.While: _while,
