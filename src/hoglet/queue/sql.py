@@ -130,7 +130,7 @@ class SqlQueue:
             candidates = await _candidates(connection, due, parameters, limit)
             chosen = _within_weight(candidates, max_weight, max_bytes)
             jobs = await self._take(connection, [row.id for row in chosen], duration)
-        self._busy[queue] = bool(jobs)
+        self._busy[queue] = len(candidates) == limit or len(chosen) < len(candidates)
         return jobs
 
     async def lease_group(
@@ -151,6 +151,7 @@ class SqlQueue:
             due = self._statements.due[False]
             first = next(iter(await _candidates(connection, due, parameters, 1)), None)
             jobs: list[Job] = []
+            is_busy = first is not None
             if first is not None and first.group_id is not None:
                 group = {"group": first.group_id}
                 members = (await connection.scalars(self._statements.members, group)).all()
@@ -160,7 +161,8 @@ class SqlQueue:
                 candidates = await _candidates(connection, self._statements.due_of_key, same, limit)
                 chosen = [row.id for row in _within_weight(candidates, max_weight, max_bytes)]
                 jobs = await self._take(connection, chosen, duration, group=new_id())
-        self._busy[queue] = bool(jobs)
+                is_busy = len(candidates) == limit or len(chosen) < len(candidates)
+        self._busy[queue] = is_busy
         return jobs
 
     async def extend(self, jobs: Sequence[Job], duration: timedelta) -> None:
@@ -292,7 +294,7 @@ class SqlQueue:
         return connection
 
     async def _may_be_due(self, queue: str, parameters: dict[str, Any]) -> bool:
-        """Cheap pre-check; skipped after a successful lease because more work is likely.
+        """Cheap pre-check; skipped after a lease that did not take all it could.
 
         A queue that was empty stays empty until something is committed.
         """

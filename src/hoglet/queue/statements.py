@@ -7,6 +7,7 @@ The lanes are found by a loose index scan: one seek per lane in the index by lan
 Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``ordering_key``.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, cast
@@ -154,7 +155,7 @@ class Statements:
     """The statements of one dialect.
 
     ``anything_due[excludes_lanes]`` tells whether a job can be leased; ``due[excludes_lanes]`` are
-    the jobs that can be leased, a statement for each priority.
+    the jobs that can be leased, by priority. Their statements are executed one after another.
 
     Args:
         is_sqlite: otherwise, rows locked by others are skipped (PostgreSQL).
@@ -170,11 +171,9 @@ class Statements:
             True: select(or_(*[item.exists() for item in of_lanes])),
         }
         # Each reads a single range of an index, regardless of how many retries are delayed.
-        self.due = {
-            False: [_limited(item, is_sqlite=is_sqlite) for item in anywhere],
-            True: [_limited(item, is_sqlite=is_sqlite) for item in of_lanes],
-        }
-        self.due_of_key = [_limited(item, is_sqlite=is_sqlite) for item in of_key]
+        by_priority = _together if is_sqlite else _locking
+        self.due = {False: by_priority(anywhere), True: by_priority(of_lanes)}
+        self.due_of_key = by_priority(of_key)
 
     _lease = (
         update(JOBS)
@@ -212,9 +211,21 @@ def lease_room(owner: str) -> str:
     return " " * (added - 1)  # the type of a text of 58 and more takes two bytes, that of NULL one
 
 
-def _limited(statement: _Statement, *, is_sqlite: bool) -> _Statement:
-    limited = statement.limit(_MOST)
-    return limited if is_sqlite else limited.with_for_update(skip_locked=True, of=JOBS)
+def _together(by_priority: Sequence[_Statement]) -> list[_Statement]:
+    """One statement for SQLite, which reads the parts of a union in their order until the limit.
+
+    Most leases find few jobs and would execute one for each priority.
+    """
+    parts = [select(statement.limit(_MOST).subquery()) for statement in by_priority]
+    return [select(union_all(*parts).subquery()).limit(_MOST)]
+
+
+def _locking(by_priority: Sequence[_Statement]) -> list[_Statement]:
+    """A statement for each priority for PostgreSQL, which locks no rows in a union."""
+    return [
+        statement.limit(_MOST).with_for_update(skip_locked=True, of=JOBS)
+        for statement in by_priority
+    ]
 
 
 @cache

@@ -388,7 +388,7 @@ async def test_beside_excluded_lanes_the_oldest_jobs_are_leased_first(queue: Sql
 def test_leasing_does_not_read_the_backlog_of_an_excluded_lane(tmp_path, excluded):
     """Counts SQLite's instructions beside 100 and 5,000 waiting jobs of a lane."""
     migrate(f"sqlite+aiosqlite:///{tmp_path / 'hoglet.db'}")
-    statement = Statements(is_sqlite=True).due[True][Priority.NORMAL]
+    (statement,) = Statements(is_sqlite=True).due[True]
     now = datetime(2026, 1, 1, tzinfo=UTC)
     parameters = {"queue": "q", "owner": "one", "now": now, "lanes": excluded, "most": 10}
     compiled = statement.params(parameters).compile(
