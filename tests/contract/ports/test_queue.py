@@ -14,6 +14,7 @@ from sqlalchemy.dialects import sqlite
 from hoglet.kit.clock import FixedClock, new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.queue import Job, LeaseLost, NewJob, Priority
+from hoglet.queue.dead_letters import failed_jobs
 from hoglet.queue.empty_queues import EmptyQueues
 from hoglet.queue.sql import SqlQueue
 from hoglet.queue.statements import Statements
@@ -457,6 +458,16 @@ async def test_a_group_is_bounded_by_bytes_and_one_large_job_goes_alone(queue: S
         async with queue._database.write() as session:
             await queue.finish(session, group)
     assert groups == [[40, 40], [40], [300], [10]]
+
+
+@pytest.mark.parametrize("size", [1, 10_000])
+async def test_a_job_enqueued_as_a_dead_letter_keeps_its_error(
+    queue: SqlQueue, database: Database, size: int
+):
+    await _put(queue, _job(b"x" * size, error="too much"), _job(b"y" * size))
+
+    async with database.read() as session:
+        assert [job.error for job in await failed_jobs(session)] == ["too much"]
 
 
 async def test_a_job_may_be_enqueued_as_a_dead_letter(queue: SqlQueue):

@@ -66,6 +66,7 @@ CALLED = [
     "arrayMap((i, j) -> j, [1])",
     "arrayMap(i -> { let x := i return x }, [1, 2])",
     "arrayMap(i -> (j -> i + j)(1), [1, 2])",
+    "arrayMap(f -> f(), arrayMap(i -> () -> i, [1, 2]))",
 ]
 
 
@@ -130,6 +131,17 @@ def test_an_inlined_lambda_counts_as_a_call_frame(levels: int) -> None:
     called = run_program(source, budget=budget, trace=True)
 
     assert (inlined.error and inlined.error.text) == (called.error and called.error.text)
+
+
+def test_loops_nest_as_deep_after_inlined_lambdas_as_before() -> None:
+    """Python allows 20 nested blocks; deeper loops become functions."""
+    maps = "out := arrayMap(x -> x + 1, out) " * 15
+    depth = 22
+    loops = "".join(f"for (let i{level} in [1]) {{ " for level in range(depth))
+    source = f"let out := [0] {maps} {loops} out := arrayMap(x -> x * 2, out) {'}' * depth}"
+    outcome = run_program(f"{source} return out")
+
+    assert (outcome.result, outcome.error) == ([30], None)
 
 
 def many(size: int) -> dict[str, Any]:

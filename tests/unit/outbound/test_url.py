@@ -307,6 +307,11 @@ def test_a_name_or_a_password_alone_is_sent() -> None:
     assert {url: parse_url(url).userinfo for url in written} == written
 
 
+def test_a_url_without_a_port_has_that_of_its_scheme() -> None:
+    ports = {"http://h/": 80, "https://h/": 443, "http://h:443/": 443, "https://[::1]:80/": 80}
+    assert {url: parse_url(url).port for url in ports} == ports
+
+
 def test_hosts_of_limits_name_a_port_of_their_own() -> None:
     assert host_of({"url": "https://me:pw@API.example.com:8443/x"}) == "api.example.com:8443"
     assert host_of({"url": "https://api.example.com:443/x"}) == "api.example.com"
