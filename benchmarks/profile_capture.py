@@ -37,7 +37,7 @@ SERVER_STAGES = {
     "sandbox/pool.py": "pipeline: worker calls",
     "ingest/group_processor.py": "pipeline: worker calls",
     "queue/sql.py:lease_group": "pipeline: lease",
-    "queue/worker.py": "pipeline: lease",
+    "queue/consumers.py": "pipeline: lease",
     "definitions/tracker.py": "pipeline: definitions",
     "ingest/commit.py:enqueue_runs": "pipeline: enqueue runs",
     "ingest/commit.py": "pipeline: commit",

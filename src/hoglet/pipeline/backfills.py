@@ -30,7 +30,8 @@ from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.stored_events import EventPage, EventWindow, StoredEvent, StoredEvents
 from hoglet.queue import Job, NewJob, Priority, Queue
-from hoglet.queue.worker import LEASE, JobPolicy
+from hoglet.queue.consumers import LEASE
+from hoglet.queue.worker import JobPolicy
 from hoglet.store.database import Database
 
 PAGE_EVENTS = 500

@@ -37,7 +37,8 @@ from hoglet.pipeline.ingest.ipc import (
     internal_answers,
 )
 from hoglet.queue import Job, NewJob, Queue
-from hoglet.queue.worker import LEASE, JobPolicy
+from hoglet.queue.consumers import LEASE
+from hoglet.queue.worker import JobPolicy
 from hoglet.sandbox import Sandbox
 
 # The path of an operation, so that the server does not import what only workers run.

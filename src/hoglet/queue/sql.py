@@ -8,8 +8,6 @@ lock.
 expires.
 """
 
-import asyncio
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from itertools import batched
@@ -20,6 +18,7 @@ from sqlalchemy import ColumnElement, Row, Select, delete, event, func, select, 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock, new_id
+from hoglet.queue.consumers import Signals
 from hoglet.queue.empty_queues import EmptyQueues, unfinished_queues
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
 from hoglet.queue.statements import JOBS, depth_of, lease_room, statements
@@ -31,27 +30,6 @@ CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
 _ROWS_AT_ONCE = 1000
 _OVERFLOW_BYTES = 4096  # SQLite keeps a larger payload in pages of its own
 _CONSUMER = "/"  # separates an owner's name from the names of its consumers
-
-
-class Signals:
-    """Wakes consumers of this process at once: one wake-up per queue, not lost before a wait."""
-
-    def __init__(self) -> None:
-        self._events: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-
-    def wake(self, name: str) -> None:
-        """Wake the waiter for ``name``, now or at its next ``wait``."""
-        self._events[name].set()
-
-    async def wait(self, name: str, seconds: float) -> None:
-        """Return on a wake-up, or after ``seconds``."""
-        event = self._events[name]
-        try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
-        except TimeoutError:
-            return
-        event.clear()
 
 
 class SqlQueue:

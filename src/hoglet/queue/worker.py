@@ -1,8 +1,7 @@
 """The consumer loop of a queue: lease, work, finish; retry failures, then dead-letter."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,38 +9,14 @@ import structlog
 
 from hoglet.kit.backoff import Backoff
 from hoglet.kit.clock import Clock
+from hoglet.queue.consumers import keep_leases
 from hoglet.queue.port import Job, LeaseLost, Queue
 from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
 
-LEASE = timedelta(seconds=60)
-_PARTS = 3  # a lease is extended after a third of its duration
 _PAUSE_SECONDS = 1.0
 _BACKOFF = Backoff(first=10, longest=3600)
-
-
-@contextlib.asynccontextmanager
-async def keep_leases(
-    queue: Queue, jobs: Sequence[Job], duration: timedelta = LEASE
-) -> AsyncGenerator[None]:
-    """Extend the leases of jobs by ``duration`` until the block ends."""
-    task = asyncio.create_task(_extend(queue, jobs, duration))
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-async def _extend(queue: Queue, jobs: Sequence[Job], duration: timedelta) -> None:
-    while True:
-        await asyncio.sleep(duration.total_seconds() / _PARTS)
-        try:
-            await queue.extend(jobs, duration)
-        except Exception:  # the lease may expire; finishing the job then detects it
-            log.exception("extending leases failed", action="extend_failed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 from hoglet.endpoints import repository as endpoint_repository
 from hoglet.functions.compile.recompile import recompile
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
-from hoglet.queue.worker import LEASE
+from hoglet.queue.consumers import LEASE
 from support.definitions import DefinitionWorld
 
 

@@ -21,7 +21,8 @@ from hoglet.kit.backoff import Backoff
 from hoglet.kit.errors import Invalid, Unavailable
 from hoglet.kit.json import is_array, is_object
 from hoglet.queue import Job
-from hoglet.queue.worker import LEASE, JobPolicy
+from hoglet.queue.consumers import LEASE
+from hoglet.queue.worker import JobPolicy
 
 log = structlog.get_logger(__name__)
 

@@ -86,7 +86,9 @@ class HostCallAttempts:
             if created.problem is not None:
                 span.fail("delivery_failed")
         retry_at = pause_until = None
-        problem = None if _is_tolerated(function, invoke, call, created) else created.problem
+        problem = created.problem
+        if problem is not None and _is_tolerated(function, invoke, call, created):
+            problem = None
         if created.may_help and problem is not None:
             wait = retry_after_seconds(created.retry_after, self._clock.now())
             honoured = wait if function.retry.respect_retry_after else None

@@ -14,7 +14,7 @@ from hoglet.events.spool import SPOOL_QUEUE, SpooledV1, read_spooled
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.ingest.ipc import Part
 from hoglet.queue import Job, LeaseLost, Queue
-from hoglet.queue.worker import LEASE, keep_leases
+from hoglet.queue.consumers import LEASE, keep_leases
 from hoglet.store.database import Database
 
 
