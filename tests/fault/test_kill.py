@@ -127,7 +127,7 @@ def _account(server: RunningServer) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)]
+    "kills", [1, pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)]
 )
 def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver, kills: int):
     server = RunningServer(tmp_path / "data", pipeline_workers=str(WORKERS)).start()

@@ -164,6 +164,8 @@ def _import_hoglet() -> None:
     for package in ("hoglet.app", "hoglet.cli", "hoglet.project_files", "hoglet.project_tests"):
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
+    for name in ("alembic.command", "sqlalchemy.dialects.sqlite.aiosqlite"):  # of a first start
+        import_module(name)
     assert "chdb" not in sys.modules
     assert threading.active_count() == 1
     gc.freeze()
