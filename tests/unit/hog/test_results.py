@@ -152,32 +152,32 @@ class Writer:
         return self.chance.choice(VALUES)
 
     def statement(self, depth: int = 0) -> str:  # noqa: C901, PLR0911 (one line a statement)
-        one, name, value = self.chance.choice, self.chance.choice(NAMES), self.value()
+        choose, name, value = self.chance.choice, self.chance.choice(NAMES), self.value()
         match self.chance.randrange(15 if depth < 3 else 10):
             case 0 | 1 | 2:
                 return f"{name} := arrayPushBack({name}, {value})"
             case 3 | 4:
-                return f"{name}[{one(KEYS)}] := {value}"
+                return f"{name}[{choose(KEYS)}] := {value}"
             case 5:
                 return f"{name}.k := {value}"
             case 6:
                 return f"{name}.b.c := {value}"
             case 7:
-                return f"{name} := {one(FILLED)}"
+                return f"{name} := {choose(FILLED)}"
             case 8:
                 return f"touch({name}, {value})"
             case 9:
-                return f"if (event.yes) {{ let {name} := {one(FILLED)}; {self.statement(3)} }}"
+                return f"if (event.yes) {{ let {name} := {choose(FILLED)}; {self.statement(3)} }}"
             case 10:
                 return f"for (let name, item in event) {{ {self.block(depth)} }}"
             case 11:
                 return f"if ({value}) {{ {self.block(depth)} }} else {{ {self.block(depth)} }}"
             case 12:
-                return f"if (event.int = {one('678')}) {{ return {self.result()} }}"
+                return f"if (event.int = {choose('678')}) {{ return {self.result()} }}"
             case 13:
                 return f"try {{ {self.block(depth)} }} catch (e) {{ {name}.k := e }}"
             case _:
-                inner = f"let {name} := {one(FILLED)}; {self.block(depth)}"
+                inner = f"let {name} := {choose(FILLED)}; {self.block(depth)}"
                 return f"for (let name in ['x', 'y']) {{ {inner} }}"
 
     def block(self, depth: int) -> str:
@@ -211,9 +211,9 @@ class TidyWriter(Writer):
     """Programs that write only to an array and an object of their own, as most do."""
 
     def statement(self, depth: int = 0) -> str:
-        one, value = self.chance.choice, self.value()
+        choose, value = self.chance.choice, self.value()
         if depth < 3 and self.chance.random() < 0.3:
-            head = one(
+            head = choose(
                 ["for (let name, item in event)", "if (event.yes)", "for (let item in [1, 2])"]
             )
             return f"{head} {{ {self.block(depth)} }}"
@@ -221,7 +221,7 @@ class TidyWriter(Writer):
             return f"a := arrayPushBack(a, {value})"
         inner = "if (event.yes) { let c := VALUE; a := arrayPushBack(a, c) }"
         fields = ["b.k := VALUE", "b[name] := VALUE", "b.a := VALUE", "b.n.k := VALUE", inner]
-        return one(fields).replace("VALUE", value)
+        return choose(fields).replace("VALUE", value)
 
     def value(self) -> str:
         tidy = [
