@@ -11,19 +11,24 @@ import venv
 from collections.abc import Generator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from cryptography.fernet import Fernet
 
-from support.accepted import Accepted
+from support.accepted import Accepted, add_destination
+from support.ordered_sender import OrderedSender
 from support.receiver import Receiver
 from support.server import RunningServer
+from support.waiting import wait_for
 from support.warehouses import new_clickhouse_database
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 MIGRATIONS = "src/hoglet/migrations/versions"
+PEOPLE = 30  # so that requests have entries in nearly all partitions
 
 
 def _git(*arguments: str) -> bytes:
@@ -35,20 +40,27 @@ def _git(*arguments: str) -> bytes:
     return ended.stdout.strip()
 
 
+def _before(migration: str) -> str:
+    """The commit before a migration was added; of several, before the last one."""
+    if _git("rev-parse", "--is-shallow-repository") == b"true":
+        pytest.skip("the history is needed: this is a shallow clone")
+    added = _git("log", "-1", "--format=%H", "--diff-filter=A", "--", migration).decode()
+    return _git("rev-parse", f"{added}^").decode()
+
+
 def _previous() -> str:
     """The last release, or the commit before the last migration was added."""
     if tags := _git("tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname").split():
         return tags[0].decode()
-    if _git("rev-parse", "--is-shallow-repository") == b"true":
-        pytest.skip("the history is needed: this is a shallow clone")
-    added = _git("log", "-1", "--format=%H", "--diff-filter=A", "--", MIGRATIONS).decode()
-    return _git("rev-parse", f"{added}^").decode()
+    return _before(MIGRATIONS)
 
 
 @pytest.fixture
-def previous_source(tmp_path: Path) -> Path:
-    """The source folder of the previous version."""
-    archive = _git("archive", _previous(), "src")
+def previous_source(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """The source folder of the previous version, or of one before the migration of a parameter."""
+    migration: str | None = getattr(request, "param", None)
+    commit = _before(f"{MIGRATIONS}/{migration}") if migration else _previous()
+    archive = _git("archive", commit, "src")
     with tarfile.open(fileobj=BytesIO(archive)) as packed:
         packed.extractall(tmp_path / "previous", filter="data")
     return tmp_path / "previous" / "src"
@@ -92,6 +104,15 @@ def _package(python: str) -> Path:
     return Path(subprocess.check_output([python, "-I", "-c", where], text=True).strip())
 
 
+def _previous_server(folder: Path, python: str, **settings: Any) -> RunningServer:
+    server = RunningServer(folder, **settings)
+    server.python = python
+    # python -m hoglet came later
+    if not (_package(python) / "__main__.py").exists():
+        server.module = "hoglet.cli.main"
+    return server
+
+
 def test_the_previous_version_works_beside_this_one(
     tmp_path: Path,
     previous_source: Path,
@@ -100,16 +121,12 @@ def test_the_previous_version_works_beside_this_one(
     warehouse_url: str,
 ) -> None:
     assert _migrations(previous_source) < _migrations(ROOT / "src")
-    shared = {
+    shared: dict[str, Any] = {
         "database_url": postgres_url,
         "warehouse_url": warehouse_url,
         "secret_keys": Fernet.generate_key().decode(),
     }
-    old = RunningServer(tmp_path / "old", **shared)
-    old.python = previous_python
-    # python -m hoglet came later
-    if not (_package(previous_python) / "__main__.py").exists():
-        old.module = "hoglet.cli.main"
+    old = _previous_server(tmp_path / "old", previous_python, **shared)
     assert _migrations(_package(previous_python).parent) == _migrations(previous_source)
     new = RunningServer(tmp_path / "new", **shared)
     receiver = Receiver()
@@ -137,3 +154,54 @@ def test_the_previous_version_works_beside_this_one(
             if server.process is not None:
                 server.stop()
         receiver.close()
+
+
+@pytest.mark.parametrize("previous_source", ["0030_groups_of_partitions.py"], indirect=True)
+def test_a_rolling_update_from_groups_of_one_partition(
+    tmp_path: Path, previous_python: str, postgres_url: str, warehouse_url: str
+) -> None:
+    """The version before would repeat a shared group of a killed server partition by partition."""
+    shared: dict[str, Any] = {
+        "database_url": postgres_url,
+        "warehouse_url": warehouse_url,
+        "secret_keys": Fernet.generate_key().decode(),
+    }
+    old = [_previous_server(tmp_path / f"old{n}", previous_python, **shared) for n in range(2)]
+    new = [RunningServer(tmp_path / f"new{n}", **shared) for n in range(2)]
+    receiver = Receiver()
+    try:
+        for server in old:
+            server.start()
+        add_destination(old[0], f"{receiver.url}/{{event.uuid}}")
+        sender = OrderedSender([old[0], new[0], old[1], new[1]], distinct_ids=PEOPLE)
+        sender.start()
+        for killed, started in zip(old, new, strict=True):
+            _wait_for_events(sender)
+            killed.kill()
+            started.start()
+        _wait_for_events(sender)
+        _forget_silent_servers(postgres_url)
+        for server in new:
+            _wait_for_events(sender)
+            server.kill()  # it may have a group of several partitions
+            _wait_for_events(sender)
+            server.start()
+        sender.stop()
+        sender.assert_stored(new[0], receiver)
+    finally:
+        for server in [*old, *new]:
+            if server.process is not None:
+                server.kill()
+        receiver.close()
+
+
+def _wait_for_events(sender: OrderedSender) -> None:
+    expected = len(sender.accepted) + 6 * PEOPLE
+    wait_for(lambda: len(sender.accepted) >= expected, seconds=180)
+
+
+def _forget_silent_servers(url: str) -> None:
+    """As if an hour had passed: a killed server of the version before might still come back."""
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        old = connection.execute("DELETE FROM spool_owners WHERE shares_groups IS NULL")
+        assert old.rowcount == 2

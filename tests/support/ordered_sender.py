@@ -29,9 +29,16 @@ class OrderedSender:
     A batch is sent with the same UUIDs until it is answered 200, then the next one follows. Each
     event writes its number to a property of its person, so the person at the time an event was
     stored shows which events were stored before it.
+
+    Args:
+        servers: some of them may be down.
+        distinct_ids: number of persons, each of which has one event in every batch.
     """
 
-    def __init__(self, servers: Sequence[RunningServer]) -> None:
+    def __init__(
+        self, servers: Sequence[RunningServer], *, distinct_ids: int = DISTINCT_IDS
+    ) -> None:
+        self._distinct_ids = distinct_ids
         self._turns = itertools.cycle(servers)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -56,7 +63,7 @@ class OrderedSender:
                 time.sleep(_EVERY)
 
     def _send(self, client: httpx.Client, number: int) -> None:
-        batch = [_event(number, f"u{each}") for each in range(DISTINCT_IDS)]
+        batch = [_event(number, f"u{each}") for each in range(self._distinct_ids)]
         for server in self._turns:
             try:
                 answer = client.post(
