@@ -236,3 +236,27 @@ def test_a_stream_that_was_deleted_while_no_server_ran_is_reported(
     finally:
         for server in pair:
             server.kill()
+
+
+def test_events_are_stored_while_servers_move_to_a_broker(
+    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+) -> None:
+    """The first one stores what it accepts, although the other one does not read the stream yet."""
+    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
+    try:
+        accepted = Accepted(pair[0], receiver)
+        for server in pair:
+            accepted.server = server
+            assert accepted.send(40) == 200
+        for server in pair:
+            assert server.stop() == 0
+            server.environment["HOGLET_SPOOL_URL"] = own_nats.url()
+            server.start()
+            for each in pair:
+                accepted.server = each
+                assert accepted.send(40) == 200
+            accepted.assert_all_there()
+        assert [_losses(server) for server in pair] == [0, 0]
+    finally:
+        for server in pair:
+            server.kill()
