@@ -3,6 +3,7 @@
 No other module reads the time.
 """
 
+import math
 import os
 import re
 import time
@@ -11,6 +12,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 from typing import Protocol
 from zoneinfo import available_timezones
+
+_LONG, _SHORT = 1.0, 0.5  # pauses of a second end at whole seconds of the monotonic clock
 
 
 class Clock(Protocol):
@@ -132,3 +135,25 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime | None:
 def timezone_names() -> frozenset[str]:
     """All names, such as ``Europe/Berlin``; cached, because this reads several hundred files."""
     return frozenset(available_timezones())
+
+
+def until_tick(seconds: float, now: float | None = None) -> float:
+    """How long to pause: at most ``seconds``, and less by up to a second to end with others.
+
+    Idle tasks that end their pauses together wake the process up once.
+
+    Shorter pauses than half a second stay as they are.
+
+    Args:
+        seconds: the longest pause.
+        now: a time of ``time.monotonic``; the current one by default.
+
+    Example:
+        >>> until_tick(2.0, now=100.25), until_tick(0.5, now=100.25), until_tick(0.1, now=100.25)
+        (1.75, 0.25, 0.1)
+    """
+    if seconds < _SHORT:
+        return seconds
+    now = time.monotonic() if now is None else now
+    step = _LONG if seconds >= _LONG else _SHORT
+    return max(math.floor((now + seconds) / step) * step - now, 0.0)

@@ -19,7 +19,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.logs.telemetry import LOG_SOURCE
-from hoglet.kit.clock import new_id
+from hoglet.kit.clock import new_id, until_tick
 from hoglet.kit.errors import HogletError
 from hoglet.kit.json import pack
 from hoglet.pipeline.health import PipelineHealth
@@ -182,6 +182,6 @@ def together(metrics: Sequence[AppMetric]) -> list[AppMetric]:
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
     try:
-        await asyncio.wait_for(event.wait(), seconds)
+        await asyncio.wait_for(event.wait(), until_tick(seconds))
     except TimeoutError:
         return

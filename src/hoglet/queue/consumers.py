@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import structlog
 
+from hoglet.kit.clock import until_tick
 from hoglet.queue.port import Job, Queue
 
 log = structlog.get_logger(__name__)
@@ -27,10 +28,10 @@ class Signals:
         self._events[name].set()
 
     async def wait(self, name: str, seconds: float) -> None:
-        """Return on a wake-up, or after ``seconds``."""
+        """Return on a wake-up, or after about ``seconds``, together with other waiters."""
         event = self._events[name]
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(until_tick(seconds)):
                 await event.wait()
         except TimeoutError:
             return

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import structlog
 
+from hoglet.kit.clock import until_tick
 from hoglet.web.request_body import OpenRequests, Peer
 
 SCAN_SECONDS = 2.0
@@ -121,7 +122,7 @@ class ConnectionReaper:
     async def run(self) -> None:
         """Scan until cancelled."""
         while os.path.isdir(_DESCRIPTORS):  # noqa: ASYNC240, PTH112 (a virtual file system)
-            await asyncio.sleep(HURRY_SECONDS if self._is_full else SCAN_SECONDS)
+            await asyncio.sleep(until_tick(HURRY_SECONDS if self._is_full else SCAN_SECONDS))
             try:
                 await asyncio.to_thread(self.scan, time.monotonic())
             except OSError:  # no file descriptors left for the scan

@@ -23,6 +23,7 @@ from sqlalchemy.exc import OperationalError
 from hoglet.endpoints import repository
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
+from hoglet.kit.clock import until_tick
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
@@ -188,7 +189,7 @@ class QueryLog:
         """Write periodically, and once more at the end."""
         while not stopping.is_set():
             try:
-                async with asyncio.timeout(FLUSH_SECONDS):
+                async with asyncio.timeout(until_tick(FLUSH_SECONDS)):
                     await stopping.wait()
             except TimeoutError:
                 pass

@@ -20,7 +20,7 @@ from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
 from hoglet.functions.loader import FunctionCache
 from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
 from hoglet.kit import tracing
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, until_tick
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.batches import BatchRunner
 from hoglet.pipeline.delivery.completion import CompletionBatcher
@@ -301,7 +301,7 @@ class Executor:
 
     async def _poll_pauses(self) -> None:
         while True:
-            await asyncio.sleep(PAUSES_ARE_READ_EVERY)
+            await asyncio.sleep(until_tick(PAUSES_ARE_READ_EVERY))
             try:
                 await self._read_pauses()
             except SQLAlchemyError:
