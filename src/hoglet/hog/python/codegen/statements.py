@@ -201,18 +201,19 @@ class StatementPrinter(GrowthPrinter):
         elif is_result and (is_small_literal(value) or self._is_counted_read(value)):
             self.plain_result(value)
         else:
-            self._return_any(value)
+            self._return_any(value, is_result=is_result)
 
     def _is_counted_read(self, node: Any) -> bool:
         return isinstance(node, bound.ReadVariable) and self.is_counted(node.variable)
 
-    def _return_any(self, node: Any) -> None:
+    def _return_any(self, node: Any, *, is_result: bool) -> None:
         operand = literal(None) if node is None else self.value(node)
         kind = self.facts.results.get(self.bound_function.number) or "A"
         text = coerced(operand, kind)
         if self.program.trace:
             text = f"note({self.source_line}, 'return', {text})"
-        self.line(f"return {text}")
+        is_plain = is_result and operand.kind in "SN"
+        self.line(f"return ({text},)" if is_plain else f"return {text}")
 
     def _throw(self, node: bound.Throw) -> None:
         self.line(f"raise thrown({self.value(node.value).text})")
