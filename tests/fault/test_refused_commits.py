@@ -18,6 +18,7 @@ from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.clock import FixedClock
+from hoglet.pipeline.ingest.split_group import REFUSED_EVENTS
 from hoglet.queue.dead_letters import failed_jobs
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
@@ -145,6 +146,22 @@ async def test_a_database_that_refuses_every_event_loses_none(line: Line):
     await line.work()
     assert await stored(line) == dict.fromkeys(names, 1)
     assert await delivered(line) == {*names}
+
+
+@pytest.mark.slow
+async def test_nineteen_refused_events_are_isolated_before_the_database_is_blamed(line: Line):
+    """Only events before the first one that is accepted count."""
+    refused = [f"poison{number}" for number in range(REFUSED_EVENTS - 1)]
+    names = [*refused, "sound"]
+    await line.capture(*[event(number, name) for number, name in enumerate(names)])
+    await refuse(line, *POISONOUS_ID)
+
+    await work_until_idle(line)
+
+    assert await stored(line) == dict.fromkeys(names, 1)
+    assert await delivered(line) == {"sound"}
+    assert warnings(line)["changes_not_stored"] == len(refused)
+    assert line.health.problem() is None
 
 
 async def test_a_refusal_that_passes_costs_nothing(line: Line):
