@@ -100,15 +100,17 @@ def _check_types(item: PropertyFilter) -> None:
 def missing_key(item: PropertyFilter) -> str | None:
     """The key without which a property filter is no condition; None if it is complete.
 
+    Values may have any JSON type: the warnings of a save read filters that cannot be compiled too.
+
     Example:
         >>> missing_key({"key": "plan", "type": "event"})
         'value'
     """
-    if item.get("type") in {None, "", "empty"}:
+    if item.get("type") in (None, "", "empty"):
         return "type"
     if not item.get("key"):
         return "key"
-    if item.get("type") == "hogql" or item.get("operator") in WITHOUT_VALUE:
+    if item.get("type") == "hogql" or item.get("operator") in tuple(WITHOUT_VALUE):
         return None
     return "value" if item.get("value") is None else None
 
