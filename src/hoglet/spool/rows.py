@@ -15,7 +15,6 @@ from itertools import chain
 from sqlalchemy import (
     ARRAY,
     BigInteger,
-    Insert,
     Integer,
     LargeBinary,
     Select,
@@ -29,12 +28,11 @@ from sqlalchemy import (
     true,
 )
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
 from hoglet.spool.wakeups import Wakeups
-from hoglet.store.database import Database, insert_into
+from hoglet.store.database import ConflictInsert, Database, insert_into
 
 _MOST_ROWS = 1000  # per read
 
@@ -58,8 +56,8 @@ class RowLog:
         """Return once the payloads are durable, all or none; see the port."""
         filled = {partition: batches[partition] for partition in sorted(batches)}
         async with _reachable(), self._database.write() as session:
-            last = await _take_positions(session, filled)
-            await session.execute(_insert(filled, last))
+            rows = await session.execute(_append(insert_into(session, _Partition), filled))
+            last = {row.partition: row.last_position for row in rows}
         self._wakeups.wake(filled)
         return last
 
@@ -104,39 +102,48 @@ class RowLog:
         """Do nothing: the server closes the database."""
 
 
-async def _take_positions(
-    session: AsyncSession, batches: Mapping[int, Sequence[bytes]]
-) -> dict[int, int]:
-    """Lock the partitions in order, to avoid deadlocks; returns their last positions."""
-    given = _table(("partition", "entries"), [(each, len(batches[each])) for each in batches])
-    insert = insert_into(session, _Partition).from_select(
-        [_Partition.partition, _Partition.last_position], select(given)
-    )
-    taken = insert.on_conflict_do_update(
-        index_elements=[_Partition.partition],
-        set_={"last_position": _Partition.last_position + insert.excluded.last_position},
-    ).returning(_Partition.partition, _Partition.last_position)
-    return {row.partition: row.last_position for row in await session.execute(taken)}
+def _append(
+    into_partitions: ConflictInsert, batches: Mapping[int, Sequence[bytes]]
+) -> Select[int, int]:
+    """Lock the partitions in order, take positions from them, and insert the entries.
 
-
-def _insert(batches: Mapping[int, Sequence[bytes]], last: Mapping[int, int]) -> Insert:
-    """One statement for all entries, whose payloads are one parameter that PostgreSQL cuts.
-
-    A statement for each entry takes more processor time, here and in PostgreSQL; so does an array
-    of payloads, here.
+    One statement, because other requests wait for the partitions until the commit. It yields the
+    last positions. All payloads are one parameter that PostgreSQL cuts: a statement for each entry
+    takes more processor time, here and in PostgreSQL; so does an array of payloads, here.
     """
-    rows: list[tuple[int, ...]] = []
-    start = 1
-    for partition, payloads in batches.items():
-        first = last[partition] - len(payloads) + 1
-        for position, payload in enumerate(payloads, first):
-            rows.append((partition, position, start, len(payload)))
-            start += len(payload)
-    given = _table(("partition", "position", "start", "length"), rows)
+    counts = _table(("partition", "entries"), [(each, len(batches[each])) for each in batches])
+    insertion = into_partitions.from_select(
+        [_Partition.partition, _Partition.last_position], select(counts)
+    )
+    taken = (
+        insertion.on_conflict_do_update(
+            index_elements=[_Partition.partition],
+            set_={"last_position": _Partition.last_position + insertion.excluded.last_position},
+        )
+        .returning(_Partition.partition, _Partition.last_position)
+        .cte("taken")
+    )
+    given = _table(("partition", "behind", "start", "length"), _places(batches))
     whole = bindparam(None, b"".join(chain.from_iterable(batches.values())), type_=LargeBinary())
     payload = func.substring(whole, cast(given.c.start, Integer), cast(given.c.length, Integer))
-    entries = select(given.c.partition, given.c.position, payload)
-    return insert(_Entry).from_select([_Entry.partition, _Entry.position, _Entry.payload], entries)
+    position = taken.c.last_position - given.c.behind
+    entries = select(given.c.partition, position, payload).join_from(
+        given, taken, given.c.partition == taken.c.partition
+    )
+    columns = [_Entry.partition, _Entry.position, _Entry.payload]
+    stored = insert(_Entry).from_select(columns, entries).cte("stored")
+    return select(taken.c.partition, taken.c.last_position).add_cte(stored)
+
+
+def _places(batches: Mapping[int, Sequence[bytes]]) -> list[tuple[int, int, int, int]]:
+    """``(partition, entries behind, start, length)`` of each payload among all of them."""
+    places: list[tuple[int, int, int, int]] = []
+    start = 1
+    for partition, payloads in batches.items():
+        for behind, payload in zip(reversed(range(len(payloads))), payloads, strict=True):
+            places.append((partition, behind, start, len(payload)))
+            start += len(payload)
+    return places
 
 
 def _entries_after(after: Mapping[int, int], limit_bytes: int) -> Select[int, int, bytes]:
