@@ -67,7 +67,7 @@ def literal(chance: random.Random, depth: int = 0) -> str:
 
 
 def outcome(source: str, *, trace: bool) -> tuple[str, str | None]:
-    budget = Budget(timeout_s=1)
+    budget = Budget(timeout_s=0.3)
     done = run_program(source, globals=GLOBALS, trace=trace, budget=budget)
     return repr(done.result), done.error and done.error.message
 
@@ -250,7 +250,7 @@ class TidyWriter(Writer):
 
 
 @pytest.mark.parametrize("writer", [Writer, TidyWriter])
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(100))
 def test_a_filled_value_is_returned_as_a_traced_run_returns_it(
     seed: int, writer: type[Writer]
 ) -> None:

@@ -53,12 +53,31 @@ class Results:
         for node in nodes:
             if isinstance(node, bound.Return):
                 self._add(node.value, candidates)
+        stored, before = list(_stored(nodes)), -1
+        while before != len(self.variables):
+            before = len(self.variables)
+            for variable, value, _ in stored:
+                if variable in self.variables:
+                    self._add(value, candidates)
+        self._drop(facts, stored)
+
+    def _drop(self, facts: TypeFacts, stored: "list[_Stored]") -> None:
+        """Drop variables in which arrays or objects are stored that are not counted themselves."""
         before = -1
         while before != len(self.variables):
             before = len(self.variables)
-            for variable, value in _stored(nodes):
-                if variable in self.variables:
-                    self._add(value, candidates)
+            self.variables -= {
+                variable
+                for variable, value, is_part in stored
+                if variable is not None and (is_part or is_small_literal(value))
+                for part in parts_of(value)
+                if self._is_uncounted(facts, part)
+            }
+
+    def _is_uncounted(self, facts: TypeFacts, part: Any) -> bool:
+        if isinstance(part, bound.ReadVariable) and part.variable in self.variables:
+            return False
+        return id(part) not in self.calls and facts.kind(part) in {"L", "D"}
 
     def _add(self, value: Any, candidates: set[bound.Variable]) -> None:
         """Count the parts of a value that is returned or stored in a counted one."""
@@ -69,19 +88,23 @@ class Results:
                 self.calls.add(id(part))
 
 
-def _stored(nodes: list[Any]) -> Iterator[tuple[bound.Variable | None, Any]]:
-    """Variables, and the values that they are bound to or that are stored in their values."""
+type _Stored = tuple[bound.Variable | None, Any, bool]
+"""A variable, a value it is bound to or that is stored in its value, and whether the latter."""
+
+
+def _stored(nodes: list[Any]) -> Iterator[_Stored]:
     for node in nodes:
         if isinstance(node, bound.Declare):
-            yield node.variable, node.value
+            yield node.variable, node.value, False
         elif isinstance(node, bound.AssignVariable):
             item = appended_item(node)
-            yield node.variable, node.value if item is None else item
+            yield node.variable, node.value if item is None else item, item is not None
         elif isinstance(node, bound.AssignProperty):
             target = node.target
             while isinstance(target, bound.GetProperty):
                 target = target.target
-            yield target.variable if isinstance(target, bound.ReadVariable) else None, node.value
+            variable = target.variable if isinstance(target, bound.ReadVariable) else None
+            yield variable, node.value, True
 
 
 def parts_of(node: Any) -> Iterator[Any]:
