@@ -296,6 +296,20 @@ def test_values_too_large_to_be_told_end_the_run(
     assert run_alone(f"{payload} {end}", memory_bytes=1_000_000, timeout_s=60).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("count", "item"),
+    [(20, "{key: 1}"), (20, "shared"), (200, "{key: 1, 'large': [1]}"), (20, "{key: 1, 2: 3}")],
+)
+def test_keys_that_objects_of_a_result_share_are_charged(count: int, item: str) -> None:
+    source = (
+        "let key := 'k' for (let i in range(18)) { key := concat(key, key) } "
+        f"let shared := {{}} shared[key] := 1 let items := [] "
+        f"for (let i in range({count})) {{ items := arrayPushBack(items, {item}) }} return items"
+    )
+    assert failure(source, memory_bytes=4_000_000).text.startswith("Memory limit of 4000000 bytes")
+    assert run_program(source.replace("range(18)", "range(3)")).error is None
+
+
 def test_values_that_contain_themselves_are_collected_before_they_fill_the_process():
     source = "let a := {'items': range(100000)}; a.self := a; return 1"
     execution = Execution(compile_python(compile_program(source)))

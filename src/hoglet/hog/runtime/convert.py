@@ -14,7 +14,7 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, to_float
-from hoglet.hog.runtime.plain_data import DEEPEST, has_text_keys
+from hoglet.hog.runtime.plain_data import DEEPEST
 from hoglet.hog.runtime.values import (
     CONTAINERS,
     HogDate,
@@ -178,7 +178,9 @@ def _small(value: Any) -> Any:  # noqa: C901 (one branch a type)
         if left < 0 or len(holders) > _HOLDERS:
             return None
         if type(holder) is dict:
-            if not has_text_keys(holder):
+            try:
+                left -= len("".join(holder))
+            except TypeError:  # a key is not a string
                 return None
             pairs = holder.items()
         else:
@@ -268,7 +270,7 @@ def _object(value: Any, copying: _Copying) -> dict[str, Any]:
             containers.append(key)
         if type(key) is not str:
             return _unusual_object(value, copying)
-    copying.take(size)
+    copying.take(size + sum(map(len, copy)))
     if containers:
         copying.open(value)
         for key in containers:
@@ -280,6 +282,7 @@ def _object(value: Any, copying: _Copying) -> dict[str, Any]:
 def _unusual_object(value: Any, copying: _Copying) -> dict[str, Any]:
     """A copy of an object that is large or has non-string keys."""
     keys = [key if type(key) is str else key_text(key) for key in value]
+    copying.take(sum(map(len, keys)))
     return dict(zip(keys, _items(list(value.values()), copying, value), strict=True))
 
 
