@@ -366,6 +366,23 @@ def test_a_refusal_names_file_and_line(
     assert len(refused.stderr.splitlines()) == 1
 
 
+def test_a_push_repeats_the_warnings_of_the_server(server: ServerProject, tmp_path: Path) -> None:
+    project = new_project(server)
+    broken(tmp_path, "hoglet.yaml", "name: A\n")
+    broken(tmp_path, "functions/a/function.yaml", "name: A\n")
+    broken(tmp_path, "functions/a/code.hog", "return 1\n")
+    assert run(server, project, "push", "-C", str(tmp_path)).stderr == ""
+    broken(tmp_path, "functions/a/code.hog", "let x := 1\nprint(x)\nfecth('https://a.example')\n")
+
+    pushed = run(server, project, "push", "-C", str(tmp_path))
+
+    assert pushed.exit_code == 0, pushed.output
+    assert pushed.stderr.startswith("warning: function A: ")
+    assert "(hog, line 3)" in pushed.stderr
+    assert "fetch" in pushed.stderr
+    assert "1 updated" in pushed.stdout
+
+
 def test_a_secret_that_nobody_gives_stops_the_push(server: ServerProject, tmp_path: Path) -> None:
     project = new_project(server)
     broken(tmp_path, "hoglet.yaml", "name: Other\n")

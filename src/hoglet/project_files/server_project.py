@@ -37,6 +37,10 @@ class ServerProject:
     """A project on a server; :attr:`project` is its content, with names instead of ids.
 
     Reading takes one request per function, and one per page of other objects.
+
+    Attributes:
+        project: the content when it was read.
+        warnings: what the server remarked about saved functions.
     """
 
     def __init__(self, api: Api) -> None:
@@ -44,6 +48,7 @@ class ServerProject:
         self._ids: dict[tuple[str, str], str] = {}
         self._records: dict[tuple[str, str], Record] = {}
         self.project = ProjectContent()
+        self.warnings: list[Remark] = []
         actions = self._named_records("action", "/actions/")
         cohorts = self._named_records("cohort", "/cohorts/")
         self.names = Names(
@@ -213,6 +218,7 @@ class ServerProject:
             self.names.add(kind, record["id"], name)
         if kind == "variable":
             self.endpoints.variables[record["id"]] = record
+        self._keep_warnings(kind, name, record)
         return record
 
     def update(self, kind: str, name: str, body: Document) -> None:
@@ -223,6 +229,13 @@ class ServerProject:
         saved = self._api.call("PATCH", self.path(kind, name), self.resolved(body))
         if kind == "variable":
             self.endpoints.variables[saved["id"]] = saved
+        self._keep_warnings(kind, name, saved)
+
+    def _keep_warnings(self, kind: str, name: str, saved: Record) -> None:
+        for each in saved.get("warnings") or []:
+            hint = f" {each['hint']}" if each.get("hint") else ""
+            place = f"{each['attr']}, line {each['line']}"
+            self.warnings.append(Remark(kind, name, f"{each['message']} ({place}).{hint}"))
 
     def update_settings(self, body: Document) -> None:
         """Change fields of the project itself."""

@@ -96,6 +96,8 @@ def push(
         _apply(plan, server, journal)
     except PushFailed as failed:
         raise located(failed, project, files) from None
+    for warning in server.warnings:
+        print_hint(f"warning: {warning}")
     if plan.changes:
         counts = ((verb, sum(c.verb == verb for c in plan.changes)) for verb in _VERBS)
         print("pushed: " + ", ".join(f"{count} {_VERBS[verb]}" for verb, count in counts))
