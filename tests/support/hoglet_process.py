@@ -30,12 +30,13 @@ from typing import Any
 _TESTS = str(Path(__file__).parents[1])
 _NUMBER_BYTES = 4  # of sizes, process ids and exit statuses
 _READ_AT_START = ("PYTHON", "LC_", "LANG")
+_requesting = threading.Lock()  # tests start servers in threads
 
 
 class HogletProcess(subprocess.Popen[Any]):
     """``python -m hoglet WORDS`` as a process, with the options of ``subprocess.Popen``.
 
-    Variables that Python reads at its start must be those of the test run. SIGINT interrupts it.
+    The environment must be one that :func:`can_fork`. SIGINT interrupts the process.
     """
 
     _exit_status: socket.socket
@@ -50,7 +51,7 @@ class HogletProcess(subprocess.Popen[Any]):
         start_new_session = more[20]
         assert not any((preexec_fn, pass_fds, shell, start_new_session))
         environment = dict(os.environ if env is None else env)
-        assert _read_at_start(environment) == _read_at_start(dict(os.environ))
+        assert can_fork(environment)
         request = {"words": args, "cwd": str(cwd or Path.cwd()), "environment": environment}
         ours, theirs = socket.socketpair()
         stdin, _, _, stdout, _, stderr = streams
@@ -58,7 +59,7 @@ class HogletProcess(subprocess.Popen[Any]):
             number if stream < 0 else stream
             for number, stream in enumerate((stdin, stdout, stderr))
         ]
-        with theirs:
+        with theirs, _requesting:
             _send(_template()[1], json.dumps(request).encode(), [*given, theirs.fileno()])
         self.pid = int.from_bytes(_receive(ours, _NUMBER_BYTES))
         self._exit_status = ours
@@ -96,6 +97,11 @@ def run_hoglet(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
             process.kill()
             raise
     return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+
+
+def can_fork(environment: dict[str, str]) -> bool:
+    """Whether variables that Python reads at its start are those of the test run."""
+    return _read_at_start(environment) == _read_at_start(dict(os.environ))
 
 
 def _read_at_start(environment: dict[str, str]) -> dict[str, str]:

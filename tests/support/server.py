@@ -17,7 +17,7 @@ from hoglet.access.provisioning import create_project
 from hoglet.kit.clock import SystemClock
 from hoglet.store.database import Database
 from support.documented import RESPONSE_HOOKS
-from support.hoglet_process import HogletProcess
+from support.hoglet_process import HogletProcess, can_fork
 
 KEY = "phx_" + "t" * 40
 TOKEN = "phc_" + "t" * 40
@@ -55,7 +55,8 @@ class RunningServer:
         log = (self.data_dir / "server.log").open("ab")
         options: dict[str, Any] = {"env": self.environment, "stdout": log, "stderr": log}
         words = ["serve", "--port", str(self.port)]
-        if (self.python, self.module) == (sys.executable, "hoglet"):
+        is_usual = (self.python, self.module) == (sys.executable, "hoglet")
+        if is_usual and can_fork(self.environment):
             self.process = HogletProcess(words, **options)
         else:
             self.process = subprocess.Popen([self.python, "-m", self.module, *words], **options)

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,14 @@ def test_signals_reach_it_and_end_it(number: int) -> None:
 
         assert process.wait(timeout=60) == -number
         assert process.poll() == -number
+
+
+def test_threads_can_start_commands_at_the_same_time() -> None:
+    with ThreadPoolExecutor(8) as threads:
+        ran = list(
+            threads.map(
+                lambda number: run_hoglet("hog", "run", "-", input=f"print('{number}')"), range(16)
+            )
+        )
+
+    assert [each.stdout for each in ran] == [f"{number}\n" for number in range(16)]
