@@ -39,11 +39,10 @@ def test_signals_reach_it_and_end_it(number: int) -> None:
 
 
 def test_threads_can_start_commands_at_the_same_time() -> None:
-    with ThreadPoolExecutor(8) as threads:
-        ran = list(
-            threads.map(
-                lambda number: run_hoglet("hog", "run", "-", input=f"print('{number}')"), range(16)
-            )
-        )
+    large = os.environ | {"LARGE": "x" * 500_000}  # so that requests are sent in several parts
 
-    assert [each.stdout for each in ran] == [f"{number}\n" for number in range(16)]
+    def run(number: int) -> str:
+        return run_hoglet("hog", "run", "-", input=f"print('{number}')", env=large).stdout
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(run, range(16))) == [f"{number}\n" for number in range(16)]
