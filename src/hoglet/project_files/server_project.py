@@ -234,8 +234,8 @@ class ServerProject:
     def _keep_warnings(self, kind: str, name: str, saved: Record) -> None:
         for each in saved.get("warnings") or []:
             hint = f" {each['hint']}" if each.get("hint") else ""
-            place = f"{each['attr']}, line {each['line']}"
-            self.warnings.append(Remark(kind, name, f"{each['message']} ({place}).{hint}"))
+            position = f"{each['attr']}, line {each['line']}"
+            self.warnings.append(Remark(kind, name, f"{each['message']} ({position}).{hint}"))
 
     def update_settings(self, body: Document) -> None:
         """Change fields of the project itself."""

@@ -272,7 +272,7 @@ def cannot_fail(  # noqa: PLR0911 (one case a node)
 ) -> bool:
     """Whether an expression has no effects and cannot fail, regardless of the values.
 
-    Like ``hoglet.hog.python.codegen.purity``, but on the syntax tree.
+    Like ``hoglet.hog.python.analysis.purity``, but on the syntax tree.
 
     Args:
         node: JSON of ``hoglet.syntax.tree``.

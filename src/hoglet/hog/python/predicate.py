@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.visitor import everything
 from hoglet.hog.python.budget import Budget
-from hoglet.hog.python.codegen.visitor import everything
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_expression, load
 from hoglet.hog.python.steps import Failed, Finished

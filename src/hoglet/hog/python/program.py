@@ -13,13 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.borrowing import Borrowing
+from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.visitor import everything
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.builtins import VOCABULARY
-from hoglet.hog.python.codegen.borrowing import Borrowing
 from hoglet.hog.python.codegen.emitter import HostNames, ProgramContext
 from hoglet.hog.python.codegen.printer import print_program
-from hoglet.hog.python.codegen.type_facts import TypeFacts
-from hoglet.hog.python.codegen.visitor import everything
 from hoglet.kit.errors import SourceError
 
 DEFAULT_ASYNC: Final = frozenset({"fetch"})

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.evaluation import Handlers
 from hoglet.hog.python.codegen.inlining import InlinePrinter
 from hoglet.hog.python.codegen.operands import Operand, coerced, whole_value
-from hoglet.hog.python.codegen.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.text_calls import SAME_FOR_RAW, method_call
 from hoglet.hog.stdlib.table import STL
 

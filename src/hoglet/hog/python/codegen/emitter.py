@@ -3,13 +3,13 @@
 from typing import Any, NamedTuple
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.appending import appended
-from hoglet.hog.python.codegen.borrowing import Borrowing
+from hoglet.hog.python.analysis.appending import appended
+from hoglet.hog.python.analysis.borrowing import Borrowing
+from hoglet.hog.python.analysis.purity import Effects
+from hoglet.hog.python.analysis.results import Results
+from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.views import Views
 from hoglet.hog.python.codegen.operands import Temporaries
-from hoglet.hog.python.codegen.purity import Effects
-from hoglet.hog.python.codegen.results import Results
-from hoglet.hog.python.codegen.type_facts import TypeFacts
-from hoglet.hog.python.codegen.views import Views
 from hoglet.hog.stdlib.table import STL
 
 

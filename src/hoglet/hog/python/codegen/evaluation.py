@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.purity import EFFECTS, READS, STABLE
+from hoglet.hog.python.analysis.type_facts import constant_kind
 from hoglet.hog.python.codegen.emitter import Emitter
 from hoglet.hog.python.codegen.operands import Operand, coerced
-from hoglet.hog.python.codegen.purity import EFFECTS, READS, STABLE
-from hoglet.hog.python.codegen.type_facts import constant_kind
 
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply

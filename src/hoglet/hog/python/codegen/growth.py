@@ -4,11 +4,11 @@ Source: docs/spec/hog-language.md#10-limits (what is charged).
 """
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.appending import appended_item
+from hoglet.hog.python.analysis.appending import appended_item
+from hoglet.hog.python.analysis.purity import READS
 from hoglet.hog.python.codegen.evaluation import item_text
 from hoglet.hog.python.codegen.expressions import ExpressionPrinter
 from hoglet.hog.python.codegen.operands import Operand
-from hoglet.hog.python.codegen.purity import READS
 
 
 class GrowthPrinter(ExpressionPrinter):

@@ -7,12 +7,12 @@ written where it is passed becomes the body of a loop; it still counts as a call
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.purity import EFFECTS
+from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.codegen.evaluation import item_text
 from hoglet.hog.python.codegen.operands import Operand
 from hoglet.hog.python.codegen.plain_values import PER_CONTAINER, PlainPrinter
-from hoglet.hog.python.codegen.purity import EFFECTS
-from hoglet.hog.python.codegen.visitor import parts
 
 _MOST_BLOCKS: Final = 12  # further loops would be moved into functions
 

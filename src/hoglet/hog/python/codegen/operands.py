@@ -8,7 +8,7 @@ import math
 import re
 from typing import Any, Final
 
-from hoglet.hog.python.codegen.type_facts import NUMBERS, constant_kind
+from hoglet.hog.python.analysis.type_facts import NUMBERS, constant_kind
 
 _UNKNOWN: Final = object()
 _BIG: Final = 1_073_741_823  # the interpreter compares ints up to here on its fastest path
@@ -21,7 +21,7 @@ class Operand:
 
     Attributes:
         text: an expression that can stand anywhere, in parentheses where needed.
-        kind: see :mod:`hoglet.hog.python.codegen.type_facts`.
+        kind: see :mod:`hoglet.hog.python.analysis.type_facts`.
         atom: it is a name or a literal, which can be evaluated twice at no cost.
         value: the constant, if it is one.
         raw: it is plain host data that was not imported yet.

@@ -9,6 +9,7 @@ docs/spec/hog-language.md#5-semantics-of-operators.
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.purity import EFFECTS
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
 from hoglet.hog.python.codegen.operands import (
     Operand,
@@ -18,7 +19,6 @@ from hoglet.hog.python.codegen.operands import (
     literal,
     one_of,
 )
-from hoglet.hog.python.codegen.purity import EFFECTS
 
 _EQUAL: Final = frozenset({"==", "!="})
 _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})

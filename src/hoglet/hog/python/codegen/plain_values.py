@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.results import count_literals, is_small_literal, parts_of
 from hoglet.hog.python.codegen.evaluation import Evaluation, item_text
 from hoglet.hog.python.codegen.operands import Operand, whole_value
-from hoglet.hog.python.codegen.results import count_literals, is_small_literal, parts_of
 from hoglet.hog.runtime.plain_data import SHORT
 
 PER_CONTAINER: Final = 4

@@ -7,9 +7,9 @@ attribute or code; it only appears in escaped literals.
 """
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.type_facts import always_returns
 from hoglet.hog.python.codegen.emitter import ProgramContext
 from hoglet.hog.python.codegen.statements import StatementPrinter
-from hoglet.hog.python.codegen.type_facts import always_returns
 
 
 class FunctionPrinter(StatementPrinter):

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.paths import path_of_write
+from hoglet.hog.python.analysis.results import is_small_literal
 from hoglet.hog.python.codegen.growth import GrowthPrinter
 from hoglet.hog.python.codegen.operands import Operand, coerced, literal
-from hoglet.hog.python.codegen.paths import path_of_write
-from hoglet.hog.python.codegen.results import is_small_literal
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14

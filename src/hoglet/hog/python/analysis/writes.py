@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.paths import ANY_KEY, is_new, path_of_write
+from hoglet.hog.python.analysis.paths import ANY_KEY, is_new, path_of_write
 
 _MOST_EDITS: Final = 64
 

@@ -8,9 +8,9 @@ where no item can be appended to it any more.
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.paths import path_of_write
-from hoglet.hog.python.codegen.type_facts import TypeFacts
-from hoglet.hog.python.codegen.visitor import parts
+from hoglet.hog.python.analysis.paths import path_of_write
+from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.visitor import parts
 
 _NEW: Final = frozenset(
     {

@@ -22,10 +22,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.paths import ANY_KEY, field, is_empty, reads_global
-from hoglet.hog.python.codegen.type_facts import TypeFacts, declared_by
-from hoglet.hog.python.codegen.visitor import parts
-from hoglet.hog.python.codegen.writes import Writes
+from hoglet.hog.python.analysis.paths import ANY_KEY, field, is_empty, reads_global
+from hoglet.hog.python.analysis.type_facts import TypeFacts, declared_by
+from hoglet.hog.python.analysis.visitor import parts
+from hoglet.hog.python.analysis.writes import Writes
 from hoglet.hog.stdlib.table import STL
 
 LAMBDA_PARAMETER: Final = {

@@ -26,7 +26,7 @@ kinds and joins those of all assignments and calls until nothing changes.
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.visitor import everything, own_nodes, parts
+from hoglet.hog.python.analysis.visitor import everything, own_nodes, parts
 from hoglet.hog.stdlib.table import STL
 
 SMALL_STEP: Final = 65_536

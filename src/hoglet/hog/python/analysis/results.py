@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.appending import alone, appended_item
-from hoglet.hog.python.codegen.borrowing import Borrowing
-from hoglet.hog.python.codegen.type_facts import TypeFacts
+from hoglet.hog.python.analysis.appending import alone, appended_item
+from hoglet.hog.python.analysis.borrowing import Borrowing
+from hoglet.hog.python.analysis.type_facts import TypeFacts
 
 _MOST_PARTS: Final = 64
 _DEEPEST: Final = 16

@@ -10,8 +10,8 @@ be skipped).
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.type_facts import TypeFacts
-from hoglet.hog.python.codegen.visitor import parts
+from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.regex import compile_pattern
 from hoglet.hog.stdlib.table import STL

@@ -9,8 +9,8 @@ from collections import Counter
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.codegen.borrowing import Borrowing
-from hoglet.hog.python.codegen.type_facts import TypeFacts
+from hoglet.hog.python.analysis.borrowing import Borrowing
+from hoglet.hog.python.analysis.type_facts import TypeFacts
 
 
 class Views:
