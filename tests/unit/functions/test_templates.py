@@ -17,23 +17,10 @@ from hoglet.functions.loader import executable_from_values
 from hoglet.functions.save.plan import NEW
 from hoglet.functions.schemas import read_schema
 from hoglet.functions.templates.registry import PREFIX, Templates
-from support.geoip_database import write_database
+from support.geoip_database import LINKOPING, write_database
 from support.template_project import SITE_TYPES, cases_of
 
 TEMPLATES = Templates()
-SWEDEN = {
-    "city": {"names": {"en": "Linköping"}},
-    "continent": {"code": "EU", "names": {"en": "Europe"}},
-    "country": {"iso_code": "SE", "names": {"en": "Sweden"}},
-    "location": {
-        "latitude": 58.4167,
-        "longitude": 15.6167,
-        "accuracy_radius": 76,
-        "time_zone": "Europe/Stockholm",
-    },
-    "postal": {"code": "581 00"},
-    "subdivisions": [{"iso_code": "E", "names": {"en": "Östergötland County"}}],
-}
 LOCATION = {
     "city_name": "Linköping",
     "subdivision_1_name": "Östergötland County",
@@ -73,7 +60,7 @@ def executable(template):
 
 
 def located(properties, tmp_path):
-    database = write_database(tmp_path / "places.mmdb", {f"{ADDRESS}/32": SWEDEN})
+    database = write_database(tmp_path / "places.mmdb", {f"{ADDRESS}/32": LINKOPING})
     function = msgspec.structs.replace(
         executable(TEMPLATES.find("template-geoip")),
         facilities=HostConfig(geoip_database=str(database)),
