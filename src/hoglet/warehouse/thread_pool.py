@@ -78,8 +78,8 @@ class WarmThreadPool(Executor):
         if len(self._workers) >= self._size:
             return None
         worker = _Worker(f"{self._name}_{len(self._workers)}", self._next_for)
-        self._workers.append(worker)
         worker.start()
+        self._workers.append(worker)
         return worker
 
     def _next_for(self, worker: "_Worker") -> bool:

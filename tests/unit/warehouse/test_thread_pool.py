@@ -166,3 +166,18 @@ def test_many_callers_at_once() -> None:
         caller.join()
     assert sums == [sum(range(300))] * 8
     pool.shutdown()
+
+
+def test_a_thread_that_cannot_be_started_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = WarmThreadPool(1, "test")
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            pool.submit(int)
+
+    assert pool.submit(int).result(10) == 0
+    pool.shutdown()
