@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
+import msgspec
 from prometheus_client import CollectorRegistry
 from sqlalchemy import select
 
@@ -146,16 +147,29 @@ class Runs:
         await self.executor._read_pauses()
 
     async def trigger(
-        self, function: dict[str, Any], *events: str, distinct_id: str = "ada", **properties: Any
+        self,
+        function: dict[str, Any],
+        *events: str,
+        distinct_id: str = "ada",
+        start: dict[str, Any] | None = None,
+        **properties: Any,
     ) -> list[UUID]:
-        """Enqueue a run for each event name, in order if the function is ordered."""
+        """Enqueue a run for each event name, in order if the function is ordered.
+
+        ``start`` holds other fields of the runs, such as ``start_at``.
+        """
         ids = [uuid5(_NAMESPACE, f"{function['id']} {name} {distinct_id}") for name in events]
         is_ordered = (function.get("delivery") or {}).get("ordered_by")
-        line = line_of(function["id"], distinct_id) if is_ordered else None
+        backfill = str((start or {}).get("backfill_id") or "")
+        line = line_of(function["id"], distinct_id, backfill) if is_ordered else None
         jobs = [
             NewJob(
                 queue=INVOKE_QUEUE,
-                payload=encode(self._invoke(function, run, name, distinct_id, properties)),
+                payload=encode(
+                    msgspec.structs.replace(
+                        self._invoke(function, run, name, distinct_id, properties), **start or {}
+                    )
+                ),
                 id=run,
                 priority=Priority.NORMAL,
                 ordering_key=line,

@@ -1,6 +1,7 @@
 """Ordered delivery per distinct id: docs/adr/0009-delivery.md."""
 
 import random
+from uuid import UUID
 
 import pytest
 
@@ -80,6 +81,25 @@ async def test_dead_letters_of_an_ordered_function_run_again_in_their_order(hogl
 
     again = ["/ada/1", *["/ada/2"] * 3, "/ada/3", "/ada/4", "/ada/5", "/ada/6"]
     assert receiver.paths() == [*[f"/ada/{name}" for name in "12345"], *again]
+
+
+@pytest.mark.parametrize("replay", [None, UUID(int=5)])
+async def test_further_mappings_of_a_run_that_starts_at_its_filter_line_up(
+    hoglet, runs, receiver, replay
+):
+    schema = [{"key": "to", "type": "string"}]
+    function = await hoglet.create(
+        enabled=True,
+        hog=f"fetch(f'{receiver.url}/{{event.event}}/{{inputs.to}}')",
+        mappings=[{"inputs_schema": schema, "inputs": {"to": {"value": to}}} for to in "abc"],
+        delivery=ORDERED,
+    )
+    receiver.script["/1/a"], receiver.script["/1/b"] = [(503, {})], [(503, {})]
+    await runs.trigger(function, "1", "2", start={"start_at": "filter", "backfill_id": replay})
+    await runs.work_for(10)
+
+    behind = ["/1/b", "/1/b", "/1/c", "/2/b", "/2/c"]
+    assert receiver.paths() == ["/1/a", "/1/a", "/2/a", *behind]
 
 
 async def test_the_line_of_a_function_that_is_switched_off_empties(hoglet, runs, receiver):

@@ -102,7 +102,7 @@ class CompletionWriter:
         await self._outbox.add(session, messages)
         captures = [job for item in settled for job in item.record.captures]
         if captures:
-            await self._queue.enqueue(session, captures)
+            await ordering.enqueue(session, self._queue, captures)
 
 
 def _pauses(settled: Sequence[CompletedRun]) -> dict[tuple[UUID, str], datetime]:

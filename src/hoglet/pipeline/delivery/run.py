@@ -21,7 +21,7 @@ import msgspec
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.json_types import Globals
 from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.functions.runtime.host_calls import new_journal, resume
@@ -206,7 +206,7 @@ class InvocationRunner:
         while True:
             step = await self._step(function, invoke, record, events)
             if invoke.start_at == "filter":
-                invoke = record.invoke = self._past_filter(invoke, step, record)
+                invoke = record.invoke = self._past_filter(function, invoke, step, record)
             if step.outcome != "call" or step.call is None:
                 return RunOutcome(lease_end=LeaseEnd.ENDED, record=record, step=step)
             invoke = msgspec.structs.replace(invoke, journal=step.journal)
@@ -247,7 +247,9 @@ class InvocationRunner:
         record.capture(step, now)
         return step
 
-    def _past_filter(self, invoke: InvokeV1, step: Step, record: RunRecord) -> InvokeV1:
+    def _past_filter(
+        self, function: ExecutableFunction, invoke: InvokeV1, step: Step, record: RunRecord
+    ) -> InvokeV1:
         """Continue a redriven run after its filter; other matching mappings get their own runs."""
         if step.error_class == "filter":
             return invoke
@@ -262,6 +264,7 @@ class InvocationRunner:
                 payload=encode(further),
                 id=run,
                 priority=Priority.LOW,
+                ordering_key=_line(function, invoke),
                 lane=lane,
             )
             record.captures.append(job)
@@ -338,6 +341,14 @@ class InvocationRunner:
         text = f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
         secrets = secret_texts(function.inputs_of(record.invoke.mapping), {})
         record.log("error", clean_line(text, secrets), now)  # it may contain the URL
+
+
+def _line(function: ExecutableFunction, invoke: InvokeV1) -> str | None:
+    """The ordering key of a run of an ordered function."""
+    if not function.delivery.ordered_by:
+        return None
+    distinct_id = invoke.globals.get("event", {}).get("distinct_id") or ""
+    return line_of(function.id, distinct_id, backfill=str(invoke.backfill_id or ""))
 
 
 def _completed(call: StepHostCall, attempt: Attempt) -> tuple[str, str]:
