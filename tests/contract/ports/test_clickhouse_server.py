@@ -2,7 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,6 +11,7 @@ import pytest_asyncio
 
 from hoglet.warehouse import ClickHouseWarehouse, QueryBudget, open_warehouse
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseDown
+from support.local_http import Handler, LocalHttp
 from support.server import free_port
 from support.warehouses import KEEP
 
@@ -87,6 +89,47 @@ async def test_messages_do_not_show_the_address(clickhouse_warehouse: ClickHouse
             await clickhouse_warehouse.query(sql)
         assert "http" not in refused.value.detail
         assert port not in refused.value.detail
+
+
+@pytest.fixture
+def balancer(clickhouse_url: str) -> Generator[tuple[str, list[bytes]]]:
+    """A load balancer before the server, which has no server left for queries with ``'busy'``.
+
+    Yields the address of the database behind it, and the queries that it refused.
+    """
+    server = urlsplit(clickhouse_url)
+    refused: list[bytes] = []
+
+    class Balancer(Handler):
+        def handle_any(self) -> None:
+            query = self.body()
+            if b"'busy'" in query:
+                refused.append(query)
+                self.answer(503, b"no server available")
+                return
+            connection = HTTPConnection(server.hostname or "", server.port)
+            connection.request(self.command, self.path, query, dict(self.headers.items()))
+            response = connection.getresponse()
+            content = response.read()
+            framing = {"transfer-encoding", "content-length"}
+            shown = {k: v for k, v in response.getheaders() if k.lower() not in framing}
+            self.answer(response.status, content, shown)
+
+    opened = LocalHttp(Balancer)
+    yield clickhouse_url.replace(server.netloc.rpartition("@")[2], opened.url[7:]), refused
+    opened.close()
+
+
+async def test_a_refused_query_is_not_sent_again(balancer: tuple[str, list[bytes]]) -> None:
+    url, refused = balancer
+    warehouse = ClickHouseWarehouse(url)
+    try:
+        assert (await warehouse.query("SELECT 1")).rows[0][0] == 1
+        with pytest.raises(WarehouseDown):
+            await warehouse.query("SELECT 'busy'")
+        assert len(refused) == 1
+    finally:
+        await warehouse.close()
 
 
 async def test_a_server_that_cannot_be_reached() -> None:
