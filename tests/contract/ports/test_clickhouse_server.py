@@ -112,8 +112,8 @@ def balancer(clickhouse_url: str) -> Generator[tuple[str, list[bytes]]]:
             response = connection.getresponse()
             content = response.read()
             framing = {"transfer-encoding", "content-length"}
-            shown = {k: v for k, v in response.getheaders() if k.lower() not in framing}
-            self.answer(response.status, content, shown)
+            headers = {k: v for k, v in response.getheaders() if k.lower() not in framing}
+            self.answer(response.status, content, headers)
 
     opened = LocalHttp(Balancer)
     yield clickhouse_url.replace(server.netloc.rpartition("@")[2], opened.url[7:]), refused
