@@ -114,6 +114,18 @@ class Borrowing:
         """Whether an expression reads a borrowing variable that is written through."""
         return self._root(node) in self.edited
 
+    def origin(self, node: Any) -> bound.Variable | None:
+        """The variable whose copy of the host's data an expression reads a part of, if any."""
+        seen: list[bound.Variable] = []
+        while node is not None:
+            root = self._root(node.value if isinstance(node, bound.IfNull) else node)
+            if root is None or root in seen:
+                break
+            seen.append(root)
+            sources = self._sources[root]
+            node = sources[0] if len(sources) == 1 else None
+        return seen[-1] if seen else None
+
     def lambda_of(self, node: Any) -> bound.BoundFunction | None:
         """The lambda written as the argument of ``arrayMap`` or a similar function, else None."""
         if not isinstance(node, bound.CallGlobal) or node.name in self._host_names:

@@ -32,6 +32,10 @@ class Evaluation(Emitter):
             return self.bind(operand)
         return operand
 
+    def operand(self, node: Any, *, raw: bool) -> Operand:
+        """An expression as an operand that may be ``raw``: host data that was not imported."""
+        return self.raw(node) if raw else self.value(node)
+
     def bind(self, operand: Operand) -> Operand:
         """Bind the operand to a name, which evaluates it here."""
         if operand.atom:
@@ -115,15 +119,21 @@ class Evaluation(Emitter):
 
     # --- order of evaluation
 
-    def sequence(self, nodes: tuple[Any, ...], raw: Collection[int] = frozenset()) -> list[Operand]:
+    def sequence(
+        self,
+        nodes: tuple[Any, ...],
+        raw: Collection[int] = frozenset(),
+        keys: Collection[int] = frozenset(),
+    ) -> list[Operand]:
         """Operands evaluated in this order, even if some of them need statements.
 
-        Those at the positions ``raw`` may be host data that was not imported.
+        Those at the positions ``raw`` may be host data that was not imported, those at the
+        positions ``keys`` are keys of objects.
         """
         operands: list[Operand] = []
         for index, node in enumerate(nodes):
             mark = self.mark()
-            operand = self.raw(node) if index in raw else self.value(node)
+            operand = self.key(node) if index in keys else self.operand(node, raw=index in raw)
             if self.mark() > mark:
                 self.spill(operands, nodes[:index], mark)
             operands.append(operand)
@@ -196,7 +206,7 @@ class Evaluation(Emitter):
             path = self.program.views.path_of(node)
             if path is not None and self.program.views.longest(path[:-1])[0] is not None:
                 return Operand(self._path_text(path), "A", raw=True)
-            key = self.bind(self.value(node.key))
+            key = self.bind(self.key(node.key))
             return Operand(self._raw_property(node.target, key), "A", raw=True)
         if isinstance(node, bound.IfNull) and self.may_be_raw(node) and not self.program.batch:
             return self._raw_or_else(node)
@@ -220,7 +230,7 @@ class Evaluation(Emitter):
         """The statements a branch needs, removed from the output, and its value."""
         mark = self.mark()
         self.indent += 1
-        operand = self.raw(node) if raw else self.value(node)
+        operand = self.operand(node, raw=raw)
         text = coerced(operand, kind)
         self.indent -= 1
         return self.take(mark), text
@@ -296,6 +306,16 @@ class Evaluation(Emitter):
             return operand
         first, again = self.temporaries.twice(operand)
         return Operand(f"({again} if type({first}) is S else imp({again}))", "A")
+
+    def key(self, node: Any) -> Operand:
+        """An expression as a key: an object of host data is the same key each time it is used."""
+        operand = self.operand(node, raw=self.may_be_raw(node))
+        origin = self.program.borrowing.origin(node) if operand.raw else None
+        if origin is None:
+            return self.imported(operand)
+        first, again = self.temporaries.twice(operand)
+        name = self.program.storage.name(origin)
+        return Operand(f"({again} if type({first}) is S else R_key({again}, {name!a}))", "A")
 
     def property_text(  # noqa: PLR0911 (one kind of key after the other)
         self, target: Operand, key: Operand

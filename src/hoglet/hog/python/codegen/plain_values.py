@@ -118,7 +118,7 @@ class PlainPrinter(Evaluation):
     def assign_counted(self, node: bound.AssignProperty, counter: str) -> None:
         """Assign a field of a counted value."""
         target = self.hold(self.value(node.target), node.target)
-        key = self.hold(self.value(node.key), node.key)
+        key = self.hold(self.key(node.key), node.key)
         value = self.temporaries.new()
         self.store(self.plain_value(node.value), counter, f"{value} = {{}}", name=value)
         tests = [] if target.kind == "D" else [f"type({target.text}) is D"]

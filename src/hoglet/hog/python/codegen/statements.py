@@ -153,7 +153,7 @@ class StatementPrinter(GrowthPrinter):
             return
         raw = (0,) if self.program.borrowing.is_edited(node.target) else ()
         nodes = (node.target, node.key, node.value)
-        target, key, value = self.sequence(nodes, raw=raw)
+        target, key, value = self.sequence(nodes, raw=raw, keys=(1,))
         target, key = self.hold(target, node.target), self.hold(key, node.key)
         value = self.bind(self.as_item(value))
         self.line(self._assignment_text(target, key, value))

@@ -27,7 +27,7 @@ class ValuePrinter(Evaluation):
     def _property(self, node: bound.GetProperty) -> Operand:
         if self.is_raw(node.target):
             return self.imported(self.raw(node))
-        target, key = self.sequence((node.target, node.key))
+        target, key = self.sequence((node.target, node.key), keys=(1,))
         if not target.atom and not key.atom:
             target = self.bind(target)
         return Operand(self.property_text(target, key), "A")
@@ -40,7 +40,7 @@ class ValuePrinter(Evaluation):
 
     def _object(self, node: bound.MakeObject) -> Operand:
         flat = tuple(part for pair in node.items for part in pair)
-        operands = self.sequence(flat)
+        operands = self.sequence(flat, keys=range(0, len(flat), 2))
         pairs = list(zip(operands[::2], operands[1::2], strict=True))
         text = ", ".join([f"{self._key(key)}: {item_text(value)}" for key, value in pairs])
         return Operand(f"{{{text}}}", "D")
