@@ -310,6 +310,16 @@ def test_keys_that_objects_of_a_result_share_are_charged(count: int, item: str) 
     assert run_program(source.replace("range(18)", "range(3)")).error is None
 
 
+def test_keys_that_objects_of_a_returned_literal_share_are_charged() -> None:
+    items = ", ".join([f"'a{number}': shared" for number in range(60)])
+    source = (
+        "let key := 'k' for (let i in range(18)) { key := concat(key, key) } "
+        f"let shared := {{key: 1}} return {{{items}}}"
+    )
+    assert failure(source, memory_bytes=4_000_000).text.startswith("Memory limit of 4000000 bytes")
+    assert run_program(source.replace("range(18)", "range(3)")).error is None
+
+
 def test_values_that_contain_themselves_are_collected_before_they_fill_the_process():
     source = "let a := {'items': range(100000)}; a.self := a; return 1"
     execution = Execution(compile_python(compile_program(source)))

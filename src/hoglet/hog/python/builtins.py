@@ -147,7 +147,10 @@ def each_pair(value: Any) -> list[Any]:
         return list(enumerate(value))
     if type(value) is not dict:
         return []
-    return [(key if type(key) is str else display_key(key), item) for key, item in value.items()]
+    for key in value:
+        if type(key) is not str:
+            return [(display_key(key), item) for key, item in value.items()]
+    return [*value.items()]
 
 
 def part(value: Any) -> str:

@@ -83,6 +83,8 @@ def equal(left: Any, right: Any) -> bool:
         return left == right
     if left is None or right is None:
         return left is right
+    if type(right) is str and kind in _NUMBERS:
+        return left == text_to_number(right)
     left, right = unify(left, right)
     return same(left, right)
 

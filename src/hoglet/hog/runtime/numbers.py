@@ -79,8 +79,8 @@ def _list_to_number(items: list[Any]) -> Number:
 
 def text_to_number(text: str) -> Number:
     """Convert a complete text to a number: ``''`` is 0, ``' 1e3 '`` 1000, ``0x1F`` 31, else NaN."""
-    if len(text) < _EXACT_DIGITS and text.isdigit() and text.isascii():
-        return int(text)
+    if len(text) < _EXACT_DIGITS and (not text or (text.isdigit() and text.isascii())):
+        return int(text or "0")
     text = text.strip(_BLANK)
     if text[:1] not in _BEGINS_NUMBER:
         return math.nan if text else 0

@@ -117,7 +117,7 @@ def _is_flat(value: dict[Any, Any]) -> bool:
                 return False
         elif kind not in _SCALARS:
             return False
-        if type(key) is not str:
+        if type(key) is not str or len(key) > SHORT:
             return False
     return True
 

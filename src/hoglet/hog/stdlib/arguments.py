@@ -40,17 +40,18 @@ def plain_text(value: Any) -> str:
 
 def join_items(items: list[Any], glue: str) -> str:
     """Items as text, separated by ``glue``; nested arrays as in :func:`plain_text`."""
-    if len(items) <= _FEW and _TEXTS.issuperset(map(type, items)):
-        size = sum(map(len, items)) + len(glue) * len(items)
-        if size > meter.LARGE:
-            meter.charge(size)
-        text = glue.join(items)
-        return text if text.isascii() else mend(text)
+    if len(items) <= meter.LARGE:
+        size = len(glue) * len(items)
+        for item in items:
+            if type(item) is not str:
+                break
+            size += len(item)
+        else:
+            if size > meter.LARGE:
+                meter.charge(size)
+            text = glue.join(items)
+            return text if text.isascii() else mend(text)
     return mend(_joined(items, glue, []))
-
-
-_FEW: Final = 256
-_TEXTS: Final = frozenset({str})
 
 
 def _commas(value: Any, path: list[int]) -> str:

@@ -74,8 +74,8 @@ def pop_front(value: Any) -> list[Any]:
 def sort(value: Any, *_more: Any) -> list[Any]:
     if not isinstance(value, list):
         return []
-    if len(value) <= meter.LARGE and {str}.issuperset(map(type, value)):
-        if all(map(str.isascii, value)):
+    if len(value) <= meter.LARGE:
+        if _are_ascii(value):
             return sorted(value)
     else:
         meter.charge(8 * len(value))
@@ -83,6 +83,14 @@ def sort(value: Any, *_more: Any) -> list[Any]:
         numbers = [item for item in value if item == item]  # noqa: PLR0124 (NaN goes last)
         return _sorted(numbers) + [math.nan] * (len(value) - len(numbers))
     return [item for _, item in _sorted(_with_keys(value), key=_first)]
+
+
+def _are_ascii(items: list[Any]) -> bool:
+    """Whether all items are ASCII strings."""
+    for item in items:  # noqa: SIM110 (``all`` takes twice as long)
+        if type(item) is not str or not item.isascii():
+            return False
+    return True
 
 
 _RUN: Final = 65_536
