@@ -5,9 +5,10 @@ docs/spec/query-endpoints.md#4-versions and
 docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from hoglet.kit.errors import Invalid, NotFound, Throttled
+from hoglet.kit.errors import HogletError, Invalid, NotFound, Throttled
 from hoglet.web.error_handlers import add_error_key
 
 
@@ -86,6 +87,27 @@ def missing_variables(names: Iterable[str], why: str) -> Invalid:
     return Invalid(
         f"Required variables are missing: {listed}. {why}", attr="variables", code="required"
     )
+
+
+def in_words_of_run[E: HogletError](
+    error: E, filters: Mapping[str, Any] | None, query: Mapping[str, Any] | None
+) -> E:
+    """A query error whose ``attr`` names the override that caused it, as the caller sent it.
+
+    Args:
+        error: e.g. attr ``query__filters__properties__0__value``, a path in the query that ran.
+        filters: the ``filters_override``.
+        query: the ``query_override``.
+    """
+    root, _, path = (error.attr or "").partition("__")
+    if root != "query":
+        return error
+    key = path.removeprefix("filters__").partition("__")[0]
+    if filters and key == "properties" and filters.get(key):
+        error.attr = f"filters_override__{key}"  # the index counts the stored filters too
+    elif query and key in query:
+        error.attr = f"query_override__{path}"
+    return error
 
 
 def too_many_queries(wait_seconds: int) -> TooManyQueries:

@@ -212,7 +212,8 @@ def convert(name: str, value: Any, kind: str) -> Any:
     """
     if isinstance(value, str):
         if len(value) > _TEXT_LIMIT:
-            raise _does_not_fit(name, value[:20] + "…", kind)
+            detail = f"The value of variable {name} is longer than {_TEXT_LIMIT} characters."
+            raise Invalid(detail, attr="variables")
         return _from_text(name, value, kind)
     if value is None or isinstance(value, bool | int | float):
         return value

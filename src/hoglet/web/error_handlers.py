@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from hoglet.kit import errors
 from hoglet.kit.errors import HogletError
@@ -99,7 +100,18 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 (registered for this class)
     response = problem(_from_status(error.status_code, str(error.detail), request.method))
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["Allow"] = _allowed_methods(request)
     return response
+
+
+def _allowed_methods(request: Request) -> str:
+    """The methods of all routes with the request's path; Starlette lists those of the first one."""
+    methods = set[str]()
+    for route in request.app.router.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return ", ".join(sorted(methods))
 
 
 def _from_status(status: int, detail: str, method: str) -> HogletError:

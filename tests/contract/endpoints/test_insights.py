@@ -195,6 +195,35 @@ async def test_overrides(endpoints: EndpointWorld) -> None:
         assert refused.status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("override", "attr"),
+    [
+        (
+            {"filters_override": {"properties": [{"key": "a", "value": 1, "operator": "nope"}]}},
+            "filters_override__properties",
+        ),
+        (
+            {"query_override": {"dateRange": {"date_from": "zz"}}},
+            "query_override__dateRange__date_from",
+        ),
+        (
+            {"query_override": {"series": [NODE | {"properties": [{"key": "a", "type": "x"}]}]}},
+            "query_override__series__0__properties__0__type",
+        ),
+    ],
+)
+async def test_errors_of_an_override_name_it(
+    endpoints: EndpointWorld, override: dict[str, Any], attr: str
+) -> None:
+    filtered = {"kind": "HogQLQuery", "query": "SELECT count() FROM events WHERE {filters}"}
+    queries = [TRENDS] if "query_override" in override else [TRENDS, filtered]
+    for index, query in enumerate(queries):
+        await endpoints.create(query, name=f"e{index}")
+        refused = await endpoints.run(f"e{index}", **override)
+
+        assert (refused.status_code, refused.json()["attr"]) == (400, attr)
+
+
 async def test_which_insights_can_be_kept(endpoints: EndpointWorld) -> None:
     cases = [
         (TRENDS, None),

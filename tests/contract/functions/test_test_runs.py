@@ -171,6 +171,28 @@ async def test_a_request_without_an_answer_has_no_status(hoglet, url, reason):
     assert "status 500" not in done["errors"][0]
 
 
+@pytest.mark.parametrize(
+    "hog",
+    [
+        "fetch('http://127.0.0.1/', {'headers': {f'X\\n{inputs.key}': '1'}})",
+        "fetch(f'http://{inputs.key}.invalid/')",
+        "fetch('http://127.0.0.1/', {'method': inputs.key})",
+    ],
+)
+async def test_the_problem_of_a_request_does_not_show_secrets(hoglet, hog):
+    schema = [{"key": "key", "type": "string", "secret": True}]
+    configuration = {
+        "hog": hog,
+        "mappings": [{"inputs_schema": schema, "inputs": {"key": {"value": "Sesame7key"}}}],
+    }
+    body = {"configuration": configuration, "globals": GLOBALS}
+    done = await start_test_run(hoglet, "new", mock_async_functions=False, **body)
+
+    assert done.json()["status"] == "error"
+    assert "sesame" not in done.text.lower()
+    assert "***REDACTED***" in done.text
+
+
 PLAN = {"key": "plan", "type": "event", "operator": "exact", "value": "free"}
 SKIPPED = [
     ({"events": [{"id": "other", "type": "events"}]}, "event = 'other'", "event is '$pageview'"),

@@ -115,6 +115,29 @@ PARTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "message", "position"),
+    [
+        ("hi\n {{ person.name", "does not parse: expected '}}', found end of file", (2, 2)),
+        ("{% nope %}", "does not parse: unexpected tag 'nope'", (1, 4)),
+        ("{% if a %}b", "does not parse: expected tag endif", (1, 1)),
+        ("{{ a }}\n{{ a | upcase | uper }}", "Unknown Liquid filter `uper`", (2, 17)),
+        ("{{ a | upcase }} {% if b %}c{% endif %}", None, None),
+        ("plain", None, None),
+    ],
+)
+async def test_liquid_that_always_fails_is_told(hoglet, text, message, position):
+    schema = [{"type": "json", "key": "body", "templating": "liquid"}]
+    inputs = {"body": {"value": {"a": [text]}}}
+    function = await hoglet.create(inputs_schema=schema, inputs=inputs)
+
+    warnings = function.get("warnings", [])
+    assert [(each["line"], each["column"]) for each in warnings] == [position] * bool(message)
+    for each in warnings:
+        assert message in each["message"]
+        assert each["attr"] == "inputs__body"
+
+
 async def test_all_parts_of_a_save_are_checked(hoglet):
     schema = [*SCHEMA, {"type": "json", "key": "map"}]
     for fields, attr, meant in PARTS:

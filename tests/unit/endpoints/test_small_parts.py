@@ -95,6 +95,12 @@ def test_text_that_does_not_fit_is_refused(value: Any, kind: str) -> None:
     assert refused.value.attr == "variables"
 
 
+def test_text_that_is_too_long_is_refused_as_such() -> None:
+    with pytest.raises(Invalid) as refused:
+        convert("name", "x" * 100_001, "String")
+    assert refused.value.detail == "The value of variable name is longer than 100000 characters."
+
+
 def result(size: int) -> Result:
     return Result(JsonParts((b"x" * size,)), [], [], 0, None, 0, False, AT, 60)
 

@@ -92,7 +92,7 @@ def test_who_decides_on_templating(templating, own, stored, has_bytecode):
         ("non_failure_status_codes", ["3xx"], {}, "wildcards"),
         ("non_failure_status_codes", [399], {}, "400 and 599"),
         ("string", "{event.", {}, "compile"),
-        ("string", "{{event}", {}, "single braces"),
+        ("string", "{{event}", {}, "not double ones. The template does not compile"),
     ],
 )
 def test_a_value_is_refused(type_, value, item, detail):

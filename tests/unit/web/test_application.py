@@ -234,6 +234,7 @@ async def test_unknown_paths_and_methods(client: httpx.AsyncClient) -> None:
     assert missing.json()["detail"] == "Not found."
     assert shape(method) == (405, "invalid_request", "method_not_allowed", None)
     assert method.json()["detail"] == 'Method "DELETE" not allowed.'
+    assert method.headers["allow"] == "GET, HEAD, POST"
     assert shape(below) == (404, "invalid_request", "not_found", None)
     assert page.text == person.text == "console"
 

@@ -193,7 +193,8 @@ class EndpointRunner:
         try:
             result = await self._cancellable(read_plan, request, query_id, seconds)
         except HogletError as error:
-            public = as_query_error(error)
+            overrides = request.filters_override, request.query_override
+            public = errors.in_words_of_run(as_query_error(error), *overrides)
             self._note_failure(
                 user_id,
                 read_plan.target,

@@ -11,6 +11,7 @@ from hoglet.functions.compile.messages import CodeWarning
 from hoglet.functions.filters.normalize import LISTS
 from hoglet.functions.filters.properties import missing_key
 from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths, nodes_of
+from hoglet.functions.inputs.types import COMPILED_TYPES
 from hoglet.functions.json_types import FunctionFilters, FunctionMapping, InputSchema, InputValues
 from hoglet.functions.runtime.host import HELPERS
 from hoglet.hog.bind.diagnostics import suggestion
@@ -77,10 +78,14 @@ class SaveWarnings:
             attr: path of the inputs.
         """
         for item in schema:
-            entry = inputs.get(item["key"])
-            if entry and "bytecode" in entry and not item.get("secret"):
+            entry, path = inputs.get(item["key"]), f"{attr}__{item['key']}"
+            if not entry or item.get("secret"):
+                continue
+            if "bytecode" in entry:
                 for text in _texts(entry.get("value")):
-                    yield from self.of_template(text, f"{attr}__{item['key']}")
+                    yield from self.of_template(text, path)
+            elif entry.get("templating") == "liquid" and item["type"] in COMPILED_TYPES:
+                yield from _liquid_problems(entry.get("value"), path)
 
     def of_template(self, text: str, attr: str) -> list[CodeWarning]:
         """The warnings of a template, e.g. ``{person.nme}``."""
@@ -209,6 +214,17 @@ def _expressions(filters: FunctionFilters) -> Iterator[str]:
         for item in [part] if is_object(part) else part if is_array(part) else ():
             if is_object(item):
                 yield from _expressions(item)
+
+
+def _liquid_problems(value: Any, attr: str) -> Iterator[CodeWarning]:
+    """The Liquid templates that fail in every run."""
+    from hoglet.functions.runtime.liquid_templates import liquid_problem  # 100 ms; few use Liquid
+
+    for text in _texts(value):
+        problem = liquid_problem(text) if "{" in text else None
+        if problem is not None:
+            message, line, column = problem
+            yield CodeWarning(message=message, line=line, column=column, attr=attr)
 
 
 def mapping_warnings(

@@ -176,7 +176,7 @@ def _template(text: str, rules: InputRules, attr: str) -> CompiledTemplate:
         return read_template(text, with_record=rules.source.startswith("data-warehouse"))
     except SourceError as error:
         advice = (
-            "Templates use single braces, such as {event.event}, not double ones."
+            "Templates use single braces, such as {event.event}, not double ones. "
             if "{{" in text
             else ""
         )

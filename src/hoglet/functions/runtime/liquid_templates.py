@@ -46,6 +46,29 @@ def render_liquid(text: str, values: Globals) -> str:
         raise EvaluationFailed("Liquid: the template is nested too deeply") from None
 
 
+def liquid_problem(text: str) -> tuple[str, int, int] | None:
+    """Why a template can never render, with the line and column (from 1), or None."""
+    if len(text) > MAX_TEMPLATE_CHARACTERS:
+        return "The Liquid template is too long", 1, 1
+    try:
+        used = _environment.from_string(text).analyze().filters
+    except LiquidError as error:
+        line, column, *_ = error.context() or (1, 0)
+        return f"The Liquid template does not parse: {error.message}", line, column + 1
+    except RecursionError:
+        return "The Liquid template is nested too deeply", 1, 1
+    unknown = [(spans[0].index, name) for name, spans in used.items() if not _has_filter(name)]
+    if not unknown:
+        return None
+    index, name = min(unknown)
+    line = text.count("\n", 0, index) + 1
+    return f"Unknown Liquid filter `{name}`", line, index - text.rfind("\n", 0, index)
+
+
+def _has_filter(name: str) -> bool:
+    return name in _environment.filters
+
+
 @lru_cache(maxsize=512)
 def _parse(text: str) -> BoundTemplate:
     return _environment.from_string(text)

@@ -57,7 +57,8 @@ _HEADER = re.compile(
 def secret_texts(inputs: Iterable[ExecutableInput], built: BuiltInputs) -> list[str]:
     """Every text that reveals a secret input, raw and rendered, and the tokens' placeholders.
 
-    Each secret in the forms that programs produce: plain, JSON, URL-encoded, base64. Longest first.
+    Each secret in the forms that programs and requests produce: plain, JSON, URL-encoded, base64,
+    and in lower case (as host names are sent) or upper case (methods). Longest first.
     """
     texts: set[str] = set()
     for item in inputs:
@@ -112,7 +113,14 @@ def _redact_header(match: re.Match[str]) -> str:
 def _forms(secret: str) -> frozenset[str]:
     """The encodings of a secret."""
     raw = secret.encode("utf-8", "replace")
-    plain = {secret, quote(raw, safe=""), quote_plus(raw), quote(raw, safe="!'()*")}
+    plain = {
+        secret,
+        secret.lower(),
+        secret.upper(),
+        quote(raw, safe=""),
+        quote_plus(raw),
+        quote(raw, safe="!'()*"),
+    }
     for ensure_ascii in (False, True):
         text = secret
         for _ in range(_JSON_DEPTH):

@@ -14,6 +14,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import EventGlobal, Globals, ProjectGlobal
 from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.messages import RunLogLine, Step, StepHostCall, StepRequest
+from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.hog.runtime.trace import TraceStep
 from hoglet.kit.clock import iso_z
 from hoglet.kit.json import JsonObject
@@ -144,30 +145,35 @@ class HostCallStub:
     """Answers host calls with mocks, or performs them if ``calls`` is set."""
 
     def __init__(
-        self, calls: HostCalls | None, project_id: int, invocation_id: UUID, result: TestRunResult
+        self,
+        calls: HostCalls | None,
+        function: ExecutableFunction,
+        invocation_id: UUID,
+        result: TestRunResult,
     ) -> None:
         self._calls = calls
-        self._project_id = project_id
+        self._function = function
         self._calls_made = 0
         self.invocation_id = invocation_id
         self._result = result
 
-    async def make(self, call: StepHostCall) -> HostCallResult:
-        """Perform a call, or mock its result."""
+    async def make(self, call: StepHostCall, mapping: int | None) -> HostCallResult:
+        """Perform a call of a run with that mapping, or mock its result."""
         if self._calls is None:
             return HostCallResult(answer=self._mock(call), has_answer=True)
         result = await self._calls.make(
-            self._project_id,
+            self._function.project_id,
             call,
             invocation_id=self.invocation_id,
             number=self._calls_made,
             attempt=1,
         )
         self._calls_made += 1
+        secrets = secret_texts(self._function.inputs_of(mapping), {})
         if result.problem is not None and not result.problem.startswith("status "):
-            self._result.log("error", result.problem)
+            self._result.log("error", clean_line(result.problem, secrets))
         if result.note is not None:
-            self._result.log("info", result.note)
+            self._result.log("info", clean_line(result.note, secrets))
         return result
 
     def _mock(self, call: StepHostCall) -> Any:

@@ -92,7 +92,7 @@ class TestRunService:
                 await self._transform(worker, function, run, site, result)
             else:
                 calls = None if is_mocked else self._calls
-                caller = HostCallStub(calls, function.project_id, invocation_id, result)
+                caller = HostCallStub(calls, function, invocation_id, result)
                 await self._deliver(worker, function, run, caller, result)
         except (SandboxTimedOut, SandboxCrashed) as error:
             result.fail(error.detail)
@@ -213,7 +213,7 @@ class TestRunService:
             result.note_captures(step)
             if step.outcome != "call" or step.call is None:
                 break
-            outcome = await caller.make(step.call)
+            outcome = await caller.make(step.call, mapping)
             journal = resume(step, outcome.answer, has_answer=outcome.has_answer)
         result.note_trace(step.trace)
         if step.error is not None:

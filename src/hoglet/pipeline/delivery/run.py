@@ -320,27 +320,14 @@ class InvocationRunner:
     ) -> None:
         record.async_ms.append(attempt.milliseconds)
         record.attempts = record.invoke.attempt
-        if attempt.problem is not None:
-            self._log_failure(record, call, attempt, now, function)
-        if attempt.note is not None:
-            record.log("info", attempt.note, now)
-
-    def _log_failure(
-        self,
-        record: RunRecord,
-        call: StepHostCall,
-        attempt: Attempt,
-        now: datetime,
-        function: ExecutableFunction,
-    ) -> None:
-        what_next = "no further attempts"
-        if attempt.retry_at is not None:
-            wait = max(timedelta(0), attempt.retry_at - now).total_seconds()
-            what_next = f"next attempt in {wait:.1f} s"
-        number = record.invoke.attempt
-        text = f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
+        if attempt.problem is None and attempt.note is None:
+            return
         secrets = secret_texts(function.inputs_of(record.invoke.mapping), {})
-        record.log("error", clean_line(text, secrets), now)  # it may contain the URL
+        if attempt.problem is not None:
+            text = _failure_text(record, call, attempt, now)
+            record.log("error", clean_line(text, secrets), now)  # it may contain the URL
+        if attempt.note is not None:
+            record.log("info", clean_line(attempt.note, secrets), now)
 
 
 def _line(function: ExecutableFunction, invoke: InvokeV1) -> str | None:
@@ -349,6 +336,15 @@ def _line(function: ExecutableFunction, invoke: InvokeV1) -> str | None:
         return None
     distinct_id = invoke.globals.get("event", {}).get("distinct_id") or ""
     return line_of(function.id, distinct_id, backfill=str(invoke.backfill_id or ""))
+
+
+def _failure_text(record: RunRecord, call: StepHostCall, attempt: Attempt, now: datetime) -> str:
+    what_next = "no further attempts"
+    if attempt.retry_at is not None:
+        wait = max(timedelta(0), attempt.retry_at - now).total_seconds()
+        what_next = f"next attempt in {wait:.1f} s"
+    number = record.invoke.attempt
+    return f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
 
 
 def _completed(call: StepHostCall, attempt: Attempt) -> tuple[str, str]:
