@@ -43,6 +43,7 @@ async def test_property_filters_of_unknown_types_and_operators_are_refused(hogle
         ({**rule, "type": "evnt"}, "properties__0__type"),
         ({"key": "plan", "type": "evnt"}, "properties__0__type"),
         ({**rule, "operator": "exakt"}, "properties__0__operator"),
+        ({**rule, "operator": ["exact"]}, "properties__0__operator"),
         ({"type": "OR", "values": [rule, {**rule, "type": 1}]}, "properties__0__values__1__type"),
     ):
         steps = [{"event": "e", "properties": [rule]}, {"event": "e", "properties": [part]}]

@@ -221,7 +221,7 @@ def _check_filters(filters: Sequence[Any], path: str) -> None:
             continue
         for key, known in (("type", PROPERTY_TYPES), ("operator", OPERATORS)):
             value = item.get(key) if is_object(item) else None
-            if value is not None and value not in known:
+            if value is not None and not (isinstance(value, str) and value in known):
                 hint = near(str(value), known) or f" Use one of {', '.join(known)}."
                 raise Invalid(
                     f'"{value}" is not a valid choice.{hint}',
