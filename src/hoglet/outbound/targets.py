@@ -40,7 +40,8 @@ _REFUSED: tuple[Network, ...] = (
     IPv4Network("192.0.0.0/24"),  # protocol assignments; Python before 3.12.4 knows only some
     IPv4Network("168.63.129.16/32"),  # Azure's metadata: a public address, answered by the host
 )
-_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA encoding; resolvers disagree about anything else
+# After IDNA encoding; resolvers disagree about anything else.
+_HOST = re.compile(r"(?=.{1,253}\.?$)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?")
 
 
 class InvalidUrl(ValueError):

@@ -216,6 +216,16 @@ async def test_what_is_no_url_is_refused(outbound: Outbound, url: str) -> None:
     assert answer.name in {"InvalidUrl", "HostNotAllowed"}
 
 
+@pytest.mark.parametrize(
+    "host", ["a" * 64 + ".com", "a..b", "a.b..", ".".join(["a" * 63] * 4) + ".com"]
+)
+async def test_a_host_name_that_dns_cannot_hold_is_told(outbound: Outbound, host: str) -> None:
+    answer = await outbound.fetch(OutboundRequest(f"http://{host}/"))
+
+    assert isinstance(answer, RequestRefused)
+    assert answer.text == f"InvalidUrl: {host[:100]!r} is not a host name"
+
+
 # Two hosts that parsers disagree about: the first is contacted, the second only looks like it.
 CONFUSING = [
     r"http://evil.test\@api.slack.com/",
