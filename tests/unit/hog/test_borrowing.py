@@ -88,6 +88,19 @@ CASES = [
     # tagged forms and numbers beyond 2^53 become values when the leaf is read
     ("let e := event; print(e.at, e.day, e.big)", "DateTime(1714739696.5, 'UTC') Date(2024, 5, 3) 1152921504606847000"),
     ("let e := event; print(typeof(e.at), typeof(e.day), typeof(e.error), typeof(e.whole))", "datetime date error integer"),
+    # parts of a list that stands in for null, and of a filtered list
+    ("let p := event.properties; for (let i in p.none ?? []) { print(i) } for (let i in p.a.y ?? []) { print(i) }", "1\n2"),
+    ("let p := event.properties; let l := p.none ?? []; l[1] := 5; print(l, p.none ?? [])", "[5] []"),
+    ("let p := event.properties; let l := p.a.y ?? []; l[1] := 5; print(l, p.a.y)", "[5, 2] [5, 2]"),
+    ("let p := event.properties; let a := [p.a ?? {}, p.a ?? {}]; print(a[1] == a[2], p.a == (p.a ?? {}))", "true true"),
+    ("let l := arrayFilter(i -> i.x > 0, event.list); print(length(l), l[2].y.x, arrayMap(i -> i.x, l), l)", "2 6 [1, 2] [{'x': 1, 'y': {'x': 5}}, {'x': 2, 'y': {'x': 6}}]"),
+    ("let l := event.list; let m := arrayFilter(i -> i.x = 1, l); print(m[1] == l[1], has(l, m[1]), m == l)", "true true false"),
+    ("let l := event.list; let m := arrayFilter(i -> i.x = 1, l); l[1].x := 9; print(m[1].x)", "9"),
+    ("let e := event; let m := arrayFilter(i -> i.x = 1, e.properties); e.properties.b := null; print(m, e.properties.b)", "[{'x': 1, 'y': [1, 2]}, {'x': 1}] null"),
+    ("let l := arrayFilter(i -> { print(typeof(i)); return i = 's' }, event.list)[{'k': print('key') ?? 1}.k]; print(l)", "object\nobject\nstring\ninteger\narray\nnull\nkey\ns"),
+    ("let l := arrayFilter(i -> typeof(i) != 'object', values(event)); print(arrayMap(i -> typeof(i), l))", "['string', 'integer', 'datetime', 'date', 'error', 'integer', 'array']"),
+    ("let l := arrayFilter(i -> typeof(i) != 'string', event); print(arrayMap(i -> typeof(i), l), l[1])", "['integer', 'datetime', 'date', 'error', 'integer', 'object', 'array'] 1152921504606847000"),
+    ("let m := arrayFilter(i -> true, arrayFilter(i -> typeof(i) = 'object', event.list)); for (let i in m) { print(i.y.x) } print(length(m ?? []))", "5\n6\n2"),
     ("let d := event.at; print(keys(d), length(d), typeof(d), d.zone)", "[] null datetime UTC"),
     ("let d := event.day; for (let k, v in d) { print(k) } print(d.month, toString(d))", "5 2024-05-03"),
     ("let d := event.day; print(arrayMap(x -> x, d), empty(d), has(d, 'year'))", "[] false false"),
@@ -220,6 +233,7 @@ class _Programs:
             "{}", "{}", "{}", "[{}]", "{{'x': {}}}", "ifNull({}, 1)", "keep({})", "part({}, 'x')",
             "arrayFilter(i -> i.x > 1, {})", "arrayMap(i -> i.y, {})", "values({})", "keys({})",
             "(() -> {})()", "arrayPushBack({}, 1)", "jsonParse(jsonStringify({}))",
+            "{} ?? []", "({} ?? {{}})", "arrayFilter(i -> i != null, {} ?? [])",
         ]  # fmt: skip
         return self.random.choice(forms).format(read)
 
@@ -239,7 +253,8 @@ class _Programs:
                 return f"{target} := {self.value()}"
             case 5:
                 body = pick.choice(["out[k] := v", "print(k, typeof(v))", "v := 1", "out.q := [v]"])
-                return f"for (let k, v in {self.read()}) {{ {body} }}"
+                items = pick.choice(["{}", "{} ?? []", "arrayFilter(i -> i.x != 2, {})"])
+                return f"for (let k, v in {items.format(self.read())}) {{ {body} }}"
             case 6:
                 return f"print(same({self.read()}, {self.read()}), {self.read()} == {self.read()})"
             case _:

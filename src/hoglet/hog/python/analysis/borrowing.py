@@ -22,30 +22,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.paths import ANY_KEY, field, is_empty, reads_global
+from hoglet.hog.python.analysis.library import BY_IDENTITY, HANDS_ON, LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.paths import ANY_KEY, field, is_empty
 from hoglet.hog.python.analysis.type_facts import TypeFacts, declared_by
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.analysis.writes import Writes
 from hoglet.hog.stdlib.table import STL
-
-LAMBDA_PARAMETER: Final = {
-    "arrayMap": 0, "arrayFilter": 0, "arrayExists": 0, "arrayCount": 0, "arrayReduce": 1,
-}  # fmt: skip
-"""Callback functions: which parameter of the lambda gets the items."""
-
-_BY_IDENTITY: Final = frozenset(
-    {"has", "indexOf", "in", "equals", "notEquals", "inCohort", "notInCohort"}
-)
-_HANDS_ON: Final = frozenset(
-    {
-        "ifNull", "coalesce", "assumeNotNull", "if", "multiIf", "tuple", "min2", "max2", "values",
-        "arrayPushBack", "arrayPushFront", "arrayPopBack", "arrayPopFront", "arraySort",
-        "arrayReverseSort", "arrayReverse", "JSONExtract", "JSONExtractArrayRaw", "Error",
-        "RetryError", "NotImplementedError", "HogError", "toIntervalDay", "toIntervalHour",
-        "toIntervalMinute", "toIntervalMonth",
-    }
-)  # fmt: skip
-"""Library functions whose result may contain their arguments."""
 
 _TESTS: Final = (
     bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
@@ -102,13 +84,22 @@ class Borrowing:
 
     def is_raw(self, node: Any) -> bool:
         """Whether an expression reads the host's data and nothing else."""
-        if isinstance(node, bound.GetProperty):
-            return self.is_raw(node.target)
+        if isinstance(node, bound.GetProperty):  # the target of a field is evaluated after its key
+            return self.is_raw(node.target) and not isinstance(node.target, bound.CallGlobal)
         if isinstance(node, bound.ReadVariable):
             return node.variable in self.variables
-        if isinstance(node, bound.IfNull):  # globals never change, so nothing has to be tracked
-            return reads_global(node.value) and is_empty(node.fallback)
+        if isinstance(node, bound.IfNull):
+            return self.is_raw(node.value) and is_empty(node.fallback)
+        if isinstance(node, bound.CallGlobal):
+            return self._is_raw_filter(node)
         return isinstance(node, bound.ReadGlobal) and not node.library
+
+    def _is_raw_filter(self, node: bound.CallGlobal) -> bool:
+        """Whether a call returns a new array of those items of host data that pass a test."""
+        function = self.lambda_of(node)
+        if function is None or node.name != "arrayFilter" or not self.is_raw(node.arguments[1]):
+            return False
+        return self.variables.issuperset(function.parameters[:1]) and len(function.parameters) > 0
 
     def is_edited(self, node: Any) -> bool:
         """Whether an expression reads a borrowing variable that is written through."""
@@ -249,6 +240,8 @@ class Borrowing:
                 for variable, path in self._places(part)
                 if self._is_written(variable, path)
             }
+        while isinstance(part, bound.IfNull):
+            part = part.value
         if isinstance(part, bound.ReadVariable):
             self._copies[part.variable] += 1
             if part.variable.captured or self._is_repeated(node, part.variable):
@@ -256,8 +249,12 @@ class Borrowing:
 
     def _root(self, node: Any) -> Any:
         """The borrowing variable at the root of an expression, else None."""
-        while isinstance(node, bound.GetProperty):
-            node = node.target
+        if isinstance(node, bound.GetProperty):
+            return None if isinstance(node.target, bound.CallGlobal) else self._root(node.target)
+        if isinstance(node, bound.IfNull) and is_empty(node.fallback):
+            return self._root(node.value)
+        if isinstance(node, bound.CallGlobal) and self._is_raw_filter(node):
+            return self._root(node.arguments[1])
         if isinstance(node, bound.ReadVariable) and node.variable in self.variables:
             return node.variable
         return None
@@ -273,7 +270,7 @@ class Borrowing:
         match node:
             case bound.Compare(operator="==" | "!=" | "in" | "not in"):
                 operands = (node.left, node.right)
-            case bound.CallGlobal() if node.name in _BY_IDENTITY and len(node.arguments) == 2:
+            case bound.CallGlobal() if node.name in BY_IDENTITY and len(node.arguments) == 2:
                 operands = node.arguments
             case _:
                 return False
@@ -317,9 +314,17 @@ class Borrowing:
     ) -> set[tuple[bound.Variable, tuple[Any, ...] | None]]:
         """The edited variables and paths that a raw expression may read; None for any path."""
         keys: list[Any] = []
-        while isinstance(node, bound.GetProperty):
-            keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else ANY_KEY)
-            node = node.target
+        while isinstance(node, bound.GetProperty | bound.IfNull | bound.CallGlobal):
+            if isinstance(node, bound.GetProperty):
+                keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else ANY_KEY)
+                node = node.target
+            elif isinstance(node, bound.IfNull):
+                node = node.value
+            elif self._is_raw_filter(node):
+                keys[:1] = [ANY_KEY] * len(keys[:1])  # any of the items
+                node = node.arguments[1]
+            else:
+                break
         if not isinstance(node, bound.ReadVariable) or node.variable not in self.variables:
             return set()
         variable = node.variable
@@ -345,7 +350,9 @@ class Borrowing:
     def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
         """Whether a use only reads the part: it neither stores nor passes on the part itself."""
         if isinstance(node, _TESTS):
-            return True
+            return not (isinstance(node, bound.GetProperty) and isinstance(part, bound.CallGlobal))
+        if isinstance(node, bound.IfNull):
+            return self.is_raw(node)
         if isinstance(node, bound.Conditional):
             return part is node.condition
         if isinstance(node, bound.AssignProperty):
@@ -370,11 +377,8 @@ class Borrowing:
         function = self.lambda_of(node)
         if function is not None and part is node.arguments[1]:
             index = LAMBDA_PARAMETER[node.name]
-            borrows = (
-                index < len(function.parameters) and function.parameters[index] in self.variables
-            )
-            return borrows and node.name != "arrayFilter"  # its result contains the items
-        return function is None and node.name not in _HANDS_ON
+            return index < len(function.parameters) and function.parameters[index] in self.variables
+        return function is None and node.name not in HANDS_ON
 
     def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:
         """Whether a use may be repeated while the variable is bound to the same value."""

@@ -8,13 +8,6 @@ ANY_KEY: Final = object()
 """A key that is computed when the program runs."""
 
 
-def reads_global(node: Any) -> bool:
-    """Whether an expression is a global, or a field at a constant path below one."""
-    while isinstance(node, bound.GetProperty) and isinstance(node.key, bound.Constant):
-        node = node.target
-    return isinstance(node, bound.ReadGlobal) and not node.library
-
-
 def is_empty(node: Any) -> bool:
     """Whether an expression is ``[]`` or ``{}``, which an import copies as well."""
     return isinstance(node, bound.MakeArray | bound.MakeObject) and not node.items

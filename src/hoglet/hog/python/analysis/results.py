@@ -49,7 +49,7 @@ class Results:
         nodes = facts.own[0]
         candidates = set[bound.Variable]()
         if borrowing.writes_own_only:
-            candidates = alone(facts, facts.functions[0], host_names)
+            candidates = alone(facts, facts.functions[0], host_names) - borrowing.variables
         for node in nodes:
             if isinstance(node, bound.Return):
                 self._add(node.value, candidates)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.library import LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.evaluation import Handlers
 from hoglet.hog.python.codegen.inlining import InlinePrinter
@@ -32,6 +32,10 @@ class CallPrinter(InlinePrinter):
     """The printer of calls."""
 
     def _call_global(self, node: bound.CallGlobal) -> Operand:
+        return self.imported(self.called(node))
+
+    def called(self, node: bound.CallGlobal) -> Operand:
+        """A call; a filter of host data returns items that were not imported."""
         if node.name in self.program.async_names:
             text = f"(yield ({node.name!a}, [{self.listed(node.arguments)}]))"
             return Operand(self.noted(node, node.name, text), "A")
@@ -55,9 +59,9 @@ class CallPrinter(InlinePrinter):
             text = f"L_concat({', '.join(map(whole_value, operands))})"
         else:
             text = self._library_call(node.name, operands)
-        if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
-            text = f"imp({text})"
-        return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
+        is_raw = node.name == "arrayFilter" and operands[1].text.startswith("R_items(")
+        kind = "A" if is_raw else self.facts.kind(node) or "A"
+        return Operand(self.noted(node, node.name, text), kind, raw=is_raw)
 
     def _count_of_keys(self, node: bound.CallGlobal) -> Operand | None:
         """``length(keys(x))``, without the array."""

@@ -202,15 +202,17 @@ class Evaluation(Emitter):
             return Operand(text, "A", raw=True)
         if isinstance(node, bound.ReadVariable) and self.is_raw(node):
             return Operand(self.variable(node.variable), "A", atom=True, raw=True)
-        if isinstance(node, bound.GetProperty) and self.is_raw(node.target):
-            path = self.program.views.path_of(node)
-            if path is not None and self.program.views.longest(path[:-1])[0] is not None:
-                return Operand(self._path_text(path), "A", raw=True)
-            key = self.bind(self.key(node.key))
-            return Operand(self._raw_property(node.target, key), "A", raw=True)
+        if isinstance(node, bound.GetProperty) and self.is_raw(node):
+            return Operand(self._raw_field(node), "A", raw=True)
         if isinstance(node, bound.IfNull) and self.may_be_raw(node) and not self.program.batch:
             return self._raw_or_else(node)
+        if isinstance(node, bound.CallGlobal) and self.is_raw(node):
+            return self.bind(self.called(node))
         return self.value(node)
+
+    def called(self, node: bound.CallGlobal) -> Operand:
+        """A call that may return host data."""
+        raise NotImplementedError
 
     def _raw_or_else(self, node: bound.IfNull) -> Operand:
         value = self.raw(node.value)
@@ -243,7 +245,11 @@ class Evaluation(Emitter):
         self.line(f"{name} = {branch[1]}")
         self.indent -= 1
 
-    def _raw_property(self, target: Any, key: Operand) -> str:
+    def _raw_field(self, node: bound.GetProperty) -> str:
+        path = self.program.views.path_of(node)
+        if path is not None and self.program.views.longest(path[:-1])[0] is not None:
+            return self._path_text(path)
+        target, key = node.target, self.bind(self.key(node.key))
         view = self._view_of(target)
         if view is not None and key.kind == "S":
             return f"{view}.get({key.text})"

@@ -7,7 +7,7 @@ written where it is passed becomes the body of a loop; it still counts as a call
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.borrowing import LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.library import LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.purity import EFFECTS
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.codegen.evaluation import item_text
@@ -39,7 +39,8 @@ class InlinePrinter(PlainPrinter):
         self._item_loop(item, source, copy=self.effects.level(body) == EFFECTS)
         self._print_round(node.name, name, item, body)
         self._loop_end()
-        return Operand(name, self.facts.kind(node) or "A", atom=True)
+        is_raw = is_raw and node.name == "arrayFilter"
+        return Operand(name, "A" if is_raw else self.facts.kind(node) or "A", atom=True, raw=is_raw)
 
     def _body(self, node: bound.CallGlobal, function: bound.BoundFunction) -> Any:
         """The expression of a lambda that can be inlined, else None."""
@@ -94,9 +95,7 @@ class InlinePrinter(PlainPrinter):
             self.line(f"if {self.test(body)}:")
             self.indent += 1
             if function == "arrayFilter":
-                is_raw = item in self.program.borrowing.variables
-                whole = self.imported(Operand(self.variable(item), "A", atom=True, raw=is_raw))
-                self.line(f"{name}.append({whole.text})")
+                self.line(f"{name}.append({self.variable(item)})")
             elif function == "arrayCount":
                 self.line(f"{name} += 1")
             else:

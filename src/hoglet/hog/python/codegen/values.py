@@ -25,7 +25,7 @@ class ValuePrinter(Evaluation):
         return self.imported(self.raw(node))
 
     def _property(self, node: bound.GetProperty) -> Operand:
-        if self.is_raw(node.target):
+        if self.is_raw(node):
             return self.imported(self.raw(node))
         target, key = self.sequence((node.target, node.key), keys=(1,))
         if not target.atom and not key.atom:
