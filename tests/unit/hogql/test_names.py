@@ -115,12 +115,25 @@ def test_an_empty_name_is_refused_where_it_stands(query: str, name: str) -> None
     [
         "select '``', '\"\"', 'it''s ``' from events",
         "select `a``b` from (select 1 as `a``b`)",
+        "select '' as a, concat('', 'as', '') as 'b'",
         "select 1 -- ``\n",
         'select 1 /* "" */',
     ],
 )
 def test_quotes_in_text_names_and_comments_are_no_empty_names(text: str) -> None:
     compile_query(read_query(text), context=CONTEXT)
+
+
+@pytest.mark.parametrize("name", ["''", "'\\0'"])
+@pytest.mark.parametrize(
+    "query", ["select 1 as NAME", "select (select count() AS /* no name */ NAME from events)"]
+)
+def test_an_empty_text_is_refused_as_a_name(query: str, name: str) -> None:
+    text = query.replace("NAME", name)
+    with pytest.raises(SourceError, match="A quoted name must not be empty") as caught:
+        compile_query(read_query(text), context=CONTEXT)
+
+    assert text[caught.value.start : caught.value.end] == name
 
 
 def test_an_empty_name_in_the_expression_of_a_filter_is_refused() -> None:

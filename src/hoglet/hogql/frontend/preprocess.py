@@ -193,8 +193,8 @@ def _words_of_substring(blank: str) -> Iterator[tuple[int, int]]:
             opened.append(match.group() != "(")
 
 
-# The parser drops an escaped NUL, so a name of only NULs is empty too.
-_EMPTY = re.compile(r"`(?:\\0)*+`|\"(?:\\0)*+\"")
+# The parser drops an escaped NUL, so a name of only NULs is empty too. A text is a name after AS.
+_EMPTY = re.compile(r"`(?:\\0)*+`|\"(?:\\0)*+\"|'(?:\\0)*+'")
 
 
 def refuse_empty_names(source: str) -> None:
@@ -210,8 +210,11 @@ def refuse_empty_names(source: str) -> None:
     """
     if _EMPTY.search(source) is None:  # the common case takes one search
         return
+    previous = ""
     for token in tokens(source):
-        if token.kind == "value" and _EMPTY.fullmatch(token.text):
+        is_name = not token.text.startswith("'") or previous == "as"
+        previous = token.text.lower()
+        if is_name and token.kind == "value" and _EMPTY.fullmatch(token.text):
             end = token.offset + len(token.text)
             raise SourceError(
                 "A quoted name must not be empty.",
