@@ -115,11 +115,11 @@ def _is_http(kind: type[HogletError]) -> bool:
 
 
 def _command_codes() -> dict[str, str]:
-    """Meaning by code; a code that two packages use has one line."""
+    """Meaning by code; of two modules with the same code, the last in the alphabet defines it."""
     known = {code for code, _, _ in http_codes()}
     return {
         kind.code: _meaning(kind)
-        for kind in _kinds()
+        for kind in sorted(_kinds(), key=lambda kind: kind.__module__)
         if not _is_http(kind) and kind.code not in known
     }
 

@@ -1,23 +1,29 @@
-"""The command line itself, without commands: options, wrong uses, expected errors, exit codes."""
+"""The command line around its commands: options, wrong uses, expected errors, exit codes."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, override
+from typing import Annotated, Any, cast, override
 
 import typer
 from typer.core import TyperGroup
 
 from hoglet import __version__
+from hoglet.cli.command_table import CommandTable
 from hoglet.cli.error_handling import exit_code, print_error, print_hint, usage_errors_in_one_line
 from hoglet.cli.old_spellings import modern_spelling
 from hoglet.kit.errors import HogletError
 
 
-def command_line() -> typer.Typer:
-    """A new ``hoglet`` to mount commands on."""
+def command_line(table: CommandTable) -> typer.Typer:
+    """``hoglet`` with the commands of a table."""
+
+    class Commands(_Commands):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(table, **options)
+
     app = typer.Typer(
         name="hoglet",
-        cls=_Commands,
+        cls=Commands,
         help="A small server for hog functions and query endpoints.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -28,6 +34,31 @@ def command_line() -> typer.Typer:
 
 
 class _Commands(TyperGroup):
+    def __init__(self, table: CommandTable, **options: Any) -> None:
+        super().__init__(**options)
+        self._table = table
+        self.commands = cast("Any", table)  # read only
+
+    @override
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*self._table]
+
+    @override
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if ctx.meta.get(_LISTS) and cmd_name in self._table:
+            return self._table.listed(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    @override
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        ctx.meta[_LISTS] = True
+        super().format_help(ctx, formatter)
+
+    @override
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        ctx.meta[_LISTS] = True
+        return super().shell_complete(ctx, incomplete)
+
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words, ctx.meta[_HINT] = modern_spelling(args)
@@ -45,7 +76,7 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-_HINT, _CALLED = "hoglet.hint", "hoglet.called"
+_HINT, _CALLED, _LISTS = "hoglet.hint", "hoglet.called", "hoglet.lists"
 
 
 def _called(command: Any, words: Sequence[str]) -> str:

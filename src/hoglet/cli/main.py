@@ -2,111 +2,114 @@
 
 ``hoglet <noun> <verb>``, nouns in the plural. Commands call a server; those of ``hoglet admin``
 open a data folder. Exit codes: 0 success, 1 differences or a failure, 2 wrong usage or no server.
+
+Only the command that is called is imported, so that help is quick and a server holds no other.
 """
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-from rich.console import Console
-
-from hoglet.cli import (
-    backup,
-    cohorts,
-    events,
-    integrations,
-    mcp,
-    query,
-    status,
-    tokens,
-)
-from hoglet.cli.admin.database import database_app
-from hoglet.cli.admin.functions import admin_functions_app
-from hoglet.cli.admin.keys import keys_app, projects_app
-from hoglet.cli.admin.queues import queues_app
-from hoglet.cli.admin.secrets import secrets_app
-from hoglet.cli.admin.warehouse import warehouse_app
 from hoglet.cli.application import command_line
-from hoglet.cli.endpoints.commands import endpoints_app
-from hoglet.cli.error_handling import BadUsage
-from hoglet.cli.functions.commands import functions_app
-from hoglet.cli.hog.commands import hog_app
-from hoglet.cli.project import dev, init, pull, sync, tests
-from hoglet.cli.server import login
-from hoglet.cli.server.connection import ServerCommand
-from hoglet.cli.server.serve import serve
+from hoglet.cli.command_table import CommandEntry, CommandTable
 
-app = command_line()
-app.command("serve")(serve)
+_KEYS = "hoglet.cli.admin.keys"
+_SYNC = "hoglet.cli.project.sync"
 
-
-@app.command("demo")
-def demo(
-    once: Annotated[bool, typer.Option(help="Stop after the summary.")] = False,
-    data_dir: Annotated[
-        Path | None, typer.Option(help="Folder of the server; a temporary one by default.")
-    ] = None,
-    port: Annotated[int, typer.Option(help="Port of the server; 0 for a free port.")] = 0,
-    limit: Annotated[
-        int | None, typer.Option(help="Only the first departures, for a quick run.", min=1)
-    ] = None,
-) -> None:
-    """Run the demo on 336,776 real departures; every figure is checked against the CSV.
-
-    Exits with 0 when all figures are equal, with 1 when one differs.
-    """
-    from hoglet.demo.run import run_demo
-
-    if data_dir is not None:
-        _make_folder(data_dir)
-    complete = run_demo(
-        data_dir=data_dir, port=port, once=once, limit=limit, console=Console(highlight=False)
-    )
-    raise typer.Exit(0 if complete else 1)
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadUsage(
-            f"{path} cannot be used ({error.strerror}): choose another --data-dir."
-        ) from None
-
-
-app.command("login")(login.login)
-app.command("logout")(login.logout)
-app.command("query", cls=ServerCommand)(query.query)
-app.command("status", cls=ServerCommand)(status.status)
-app.command("mcp", cls=ServerCommand)(mcp.mcp)
-app.command("backup")(backup.backup)
-app.command("restore")(backup.restore)
-app.command("init")(init.init)
-app.command("dev")(dev.dev)
-app.command("test")(tests.run_tests)
-app.command("pull", cls=ServerCommand)(pull.pull)
-app.command("diff", cls=ServerCommand)(sync.diff)
-app.command("push", cls=ServerCommand)(sync.push)
-app.add_typer(login.profiles_app, name="profiles")
-app.add_typer(functions_app, name="functions")
-app.add_typer(endpoints_app, name="endpoints")
-app.add_typer(tokens.tokens_app, name="tokens")
-app.add_typer(events.events_app, name="events")
-app.add_typer(cohorts.cohorts_app, name="cohorts")
-app.add_typer(integrations.integrations_app, name="integrations")
-app.add_typer(hog_app, name="hog")
-app.add_typer(keys_app, name="keys", hidden=True)  # as hoglet admin keys
-app.add_typer(projects_app, name="projects", hidden=True)  # as hoglet admin projects
-
-admin_app = typer.Typer(
-    help="Manage a data folder without a server: keys, projects, queues, secrets, databases.",
-    no_args_is_help=True,
+COMMANDS = CommandTable(
+    {
+        "serve": CommandEntry(
+            "hoglet.cli.server.serve:serve",
+            "Start the server; Ctrl-C or SIGTERM shuts it down gracefully.",
+        ),
+        "demo": CommandEntry(
+            "hoglet.cli.demo:demo",
+            "Run the demo on 336,776 real departures; every figure is checked against the CSV.",
+        ),
+        "login": CommandEntry(
+            "hoglet.cli.server.login:login",
+            "Verify and save a personal API key; later commands use it without options.",
+        ),
+        "logout": CommandEntry(
+            "hoglet.cli.server.login:logout",
+            "Remove a profile and its key from this machine; the key itself stays valid.",
+        ),
+        "query": CommandEntry(
+            "hoglet.cli.query:query", "Run a query and print its rows.", calls_server=True
+        ),
+        "status": CommandEntry(
+            "hoglet.cli.status:status",
+            "Show the health checks and queues of a server; exits with 1 if a check fails.",
+            calls_server=True,
+        ),
+        "mcp": CommandEntry(
+            "hoglet.cli.mcp:mcp",
+            "Serve the project's tools to a local agent: MCP over standard input and output.",
+            calls_server=True,
+        ),
+        "backup": CommandEntry(
+            "hoglet.cli.backup:backup",
+            "Copy all data of a running server as of one moment, without stopping it.",
+        ),
+        "restore": CommandEntry(
+            "hoglet.cli.backup:restore",
+            "Restore a backup to a new data folder, on which a server can then be started.",
+        ),
+        "init": CommandEntry(
+            "hoglet.cli.project.init:init",
+            "Create a project folder with an example function, endpoint and tests.",
+        ),
+        "dev": CommandEntry(
+            "hoglet.cli.project.dev:dev",
+            "Serve a project from a temporary folder; push and test its files whenever they"
+            " change.",
+        ),
+        "test": CommandEntry(
+            "hoglet.cli.project.tests:run_tests",
+            "Run the tests of a project; exits with 0 if all pass, 1 if some fail, 2 for invalid"
+            " files.",
+        ),
+        "pull": CommandEntry(
+            "hoglet.cli.project.pull:pull",
+            "Write the server's functions, endpoints, actions, variables and cohorts to files.",
+            calls_server=True,
+        ),
+        "diff": CommandEntry(
+            f"{_SYNC}:diff",
+            "Show what push would change; exits with 1 if anything differs, 2 for errors.",
+            calls_server=True,
+        ),
+        "push": CommandEntry(
+            f"{_SYNC}:push",
+            "Apply the files to the server: first a plan, then all changes or none.",
+            calls_server=True,
+        ),
+        "profiles": CommandEntry(
+            "hoglet.cli.server.login:profiles_app", "Servers and keys saved by hoglet login."
+        ),
+        "functions": CommandEntry(
+            "hoglet.cli.functions.commands:functions_app", "Functions of a project."
+        ),
+        "endpoints": CommandEntry(
+            "hoglet.cli.endpoints.commands:endpoints_app", "Endpoints as files, and their runs."
+        ),
+        "tokens": CommandEntry(
+            "hoglet.cli.tokens:tokens_app", "Tenant tokens and their signing keys."
+        ),
+        "events": CommandEntry("hoglet.cli.events:events_app", "Events."),
+        "cohorts": CommandEntry("hoglet.cli.cohorts:cohorts_app", "Cohorts of a project."),
+        "integrations": CommandEntry(
+            "hoglet.cli.integrations:integrations_app", "Stored credentials of functions."
+        ),
+        "hog": CommandEntry(
+            "hoglet.cli.hog.commands:hog_app", "Run, compile and check Hog programs."
+        ),
+        # as hoglet admin keys and hoglet admin projects
+        "keys": CommandEntry(
+            f"{_KEYS}:keys_app", "API keys of users and programs.", is_hidden=True
+        ),
+        "projects": CommandEntry(f"{_KEYS}:projects_app", "Projects.", is_hidden=True),
+        "admin": CommandEntry(
+            "hoglet.cli.admin.commands:admin_app",
+            "Manage a data folder without a server: keys, projects, queues, secrets, databases.",
+        ),
+    }
 )
-app.add_typer(admin_app, name="admin")
-admin_app.add_typer(keys_app, name="keys")
-admin_app.add_typer(projects_app, name="projects")
-admin_app.add_typer(queues_app, name="queues")
-admin_app.add_typer(secrets_app, name="secrets")
-admin_app.add_typer(database_app, name="database")
-admin_app.add_typer(admin_functions_app, name="functions")
-admin_app.add_typer(warehouse_app, name="warehouse")
+
+app = command_line(COMMANDS)

@@ -31,7 +31,8 @@ START = """
 import sys
 sys.argv = ["hoglet", "serve"]
 import hoglet.cli.entry
-from hoglet.cli.application import command_line
+from hoglet.cli.main import COMMANDS
+COMMANDS["serve"]
 from hoglet.cli.server.serve import importing_server
 with importing_server():
     import hoglet.app.run
