@@ -56,6 +56,34 @@ def _function(line: Line, **more: Any) -> ExecutableFunction:
     return ExecutableFunction(**fields)
 
 
+@pytest.mark.parametrize(
+    ("timestamp", "is_used"),
+    [
+        ("2026-05-01T10:00:00Z", True),
+        (1777629600, True),
+        (None, True),
+        ("27/11/2026", False),
+        ("2026-02-30T10:00:00Z", False),
+        ("1969-12-31T23:59:59Z", False),
+        ("2026-05-03T12:00:00Z", False),  # more than 23 hours ahead
+        (1777629600000, False),  # milliseconds
+        ({"at": 1}, False),
+    ],
+)
+async def test_a_timestamp_that_is_not_used_is_reported(line: Line, timestamp: Any, is_used: bool):
+    await line.capture(_event("e", "u") | {"timestamp": timestamp})
+    await line.work()
+
+    stored = await line.select("SELECT toString(timestamp) FROM events WHERE project_id = {p}")
+    warnings = {item.kind: item.example for item in line.warnings._counts.values()}
+    if is_used:
+        assert warnings == {}
+    else:
+        example = {"event": "e", "distinct_id": "u", "timestamp": str(timestamp)}
+        assert warnings == {"ignored_invalid_timestamp": example}
+        assert stored == [("2026-05-01 12:00:00.000000",)]
+
+
 async def test_events_are_stored_with_their_person_and_groups(line: Line):
     groups = {"$groups": {"company": "acme"}}
     await line.capture(

@@ -30,6 +30,8 @@ from hoglet.pipeline.ingest.ipc import (
 )
 from hoglet.pipeline.ingest.transform import GroupTransformer
 
+_VALUE_CHARACTERS = 100
+
 
 class ParsedEvent(msgspec.Struct, gc=False):
     """An event between the two phases; nothing in it refers to it."""
@@ -69,13 +71,14 @@ class FunctionSet:
 
 
 class ParsedBatch(msgspec.Struct):
-    """A group after the first phase."""
+    """A group after the first phase; ``warnings`` are ingestion warnings with an example each."""
 
     request: ReadRequest
     functions: FunctionSet
     readings: list[ParsedEvent]
     tally: BatchCounters
     observer: PropertyObserver
+    warnings: list[tuple[str, Properties]]
 
 
 def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
@@ -84,8 +87,9 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
     transformations = functions.transformations if request.handling == "run" else []
     transformer = GroupTransformer(transformations, functions.project, tally, functions.conditions)
     readings: list[ParsedEvent] = []
+    warnings: list[tuple[str, Properties]] = []
     for part in request.parts:
-        for event, own_uuid, historical in _events_of(part):
+        for event, own_uuid, historical in _events_of(part, warnings):
             result = transformer.apply(event)
             if result is None:
                 continue
@@ -94,7 +98,7 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
             reading.trace = part.trace
             readings.append(reading)
             observer.observe_event(result.event, result.properties, part.received_at)
-    return ParsedBatch(request, functions, readings, tally, observer)
+    return ParsedBatch(request, functions, readings, tally, observer, warnings)
 
 
 def lookups_needed(group: ParsedBatch) -> LookupRequest:
@@ -115,7 +119,9 @@ def lookups_needed(group: ParsedBatch) -> LookupRequest:
     )
 
 
-def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
+def _events_of(
+    part: Part, warnings: list[tuple[str, Properties]]
+) -> Iterator[tuple[Event, bool, bool]]:
     """The accepted events of a request, with ``(has its own uuid, is historical)``."""
     batch = incoming.batch_of(orjson.loads(part.body), {})
     first_uuid = part.job_id.int
@@ -127,9 +133,17 @@ def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
         if accepted is None:
             continue
         event, own_uuid = accepted
+        if event.timestamp is part.received_at and raw.get("timestamp") is not None:
+            warnings.append(_ignored_timestamp(event, raw["timestamp"]))
         if part.ip is not None:
             event.properties.setdefault("$ip", part.ip)
         yield event, own_uuid, batch.historical
+
+
+def _ignored_timestamp(event: Event, timestamp: object) -> tuple[str, Properties]:
+    """The warning about an event that got the time of its request instead of its own."""
+    example: Properties = {"event": event.event, "distinct_id": event.distinct_id}
+    return "ignored_invalid_timestamp", {**example, "timestamp": str(timestamp)[:_VALUE_CHARACTERS]}
 
 
 def _reading(

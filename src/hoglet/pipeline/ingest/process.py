@@ -76,7 +76,7 @@ class _BatchProcessor:
             invocations=self._triggers.invocations,
             tally=self._group.tally,
             observation=self._group.observer.observation(),
-            warnings=[*self._persons.warnings, *self._undelivered()],
+            warnings=[*self._group.warnings, *self._persons.warnings, *self._undelivered()],
             shared_globals=self._triggers.shared_globals,
         )
 
