@@ -71,7 +71,7 @@ def compiled(query: str) -> tuple[str, dict[str, Any]]:
     from hoglet.hogql.context import QueryContext
 
     types = {("event", name): kind for name, kind in LEARNT.items()}
-    forms = {key: "number" if kind == "Numeric" else "text" for key, kind in types.items()}
+    forms = {key: "integer" if kind == "Numeric" else "text" for key, kind in types.items()}
     context = QueryContext(project_id=1, property_types=types, property_forms=forms)
     plan = compile_query(query, context=context)
     return plan.sql, plan.params

@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from hoglet import hogql
 from hoglet.definitions.observer import BOOLEAN as BOOLEAN_FORM
-from hoglet.definitions.observer import MIXED, NUMBER, UNSEEN
+from hoglet.definitions.observer import INTEGER, MIXED, NUMBER, UNSEEN
 from hoglet.definitions.tables import PropertyDefinitionRow
 from hoglet.hogql.context import QueryContext
 from hoglet.kit.clock import Clock
@@ -29,9 +29,10 @@ _SECONDS: Final = 2.0
 _WINDOWS: Final = (1, 30, None)  # in days; most properties need only the first
 _NUMBERS = frozenset({"Numeric", "Duration"})
 _KNOWN: dict[tuple[str, str], float] = {
-    **{(type_, NUMBER): 0.0 for type_ in _NUMBERS},
+    **{(type_, form): 0.0 for type_ in _NUMBERS for form in (INTEGER, NUMBER)},
     **{(type_, BOOLEAN_FORM): 1.0 for type_ in _NUMBERS},
     ("Boolean", BOOLEAN_FORM): 0.0,
+    ("Boolean", INTEGER): 1.0,
     ("Boolean", NUMBER): 1.0,
     ("DateTime", BOOLEAN_FORM): 1.0,
 }

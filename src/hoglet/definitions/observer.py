@@ -14,11 +14,12 @@ import msgspec
 from hoglet.definitions.detection import detect_type
 
 TEXT: Final = "text"
+INTEGER: Final = "integer"
 NUMBER: Final = "number"
 BOOLEAN: Final = "boolean"
 MIXED: Final = "mixed"
 UNSEEN: Final = ""
-_FORMS: dict[type, str] = {bool: BOOLEAN, int: NUMBER, float: NUMBER, str: TEXT}
+_FORMS: dict[type, str] = {bool: BOOLEAN, int: INTEGER, float: NUMBER, str: TEXT}
 
 MAX_NAME_BYTES: Final = 200
 _LEAST, _LARGEST = -(2**63), 2**63 - 1  # the warehouse uses another type for other integers
@@ -33,11 +34,11 @@ _UNREMEMBERED_FLAGS = ("$feature/", "$feature_enrollment/")
 
 
 class PropertySample(msgspec.Struct, array_like=True, frozen=True):
-    """A property in a batch: ``PropertySample("event", "price", "Numeric", "number")``.
+    """A property in a batch: ``PropertySample("event", "price", "Numeric", "integer")``.
 
     ``kind`` is ``event``, ``person`` or ``group_0`` to ``group_4``. ``property_type`` is that of
-    the first value with a type, or empty. ``form`` is ``text``, ``number`` or ``boolean`` if all
-    values have that JSON form, else ``mixed``; empty if all are null.
+    the first value with a type, or empty. ``form`` is ``text``, ``integer``, ``number`` or
+    ``boolean`` if all values have that JSON form, else ``mixed``; empty if all are null.
     """
 
     kind: str
@@ -133,7 +134,7 @@ class _Samples:
 
 
 def json_form(value: Any) -> str:
-    """The JSON form of a value: ``text``, ``number``, ``boolean``, else ``mixed``."""
+    """The JSON form of a value: ``text``, ``integer``, ``number``, ``boolean``, else ``mixed``."""
     form = _FORMS.get(type(value), MIXED)
     return MIXED if type(value) is int and not _LEAST <= value <= _LARGEST else form
 
@@ -142,7 +143,9 @@ def merge_forms(first: str, second: str) -> str:
     """The form of a property with values of both forms."""
     if second in {first, UNSEEN}:
         return first
-    return second if first == UNSEEN else MIXED
+    if first == UNSEEN:
+        return second
+    return NUMBER if {first, second} == {INTEGER, NUMBER} else MIXED
 
 
 def merge_observations(parts: Iterable[Observation]) -> Observation:

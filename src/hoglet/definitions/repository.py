@@ -8,7 +8,7 @@ from itertools import batched
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.definitions.observer import MIXED, UNSEEN
+from hoglet.definitions.observer import INTEGER, MIXED, NUMBER, UNSEEN
 from hoglet.definitions.tables import (
     DroppedDefinitionsRow,
     EventDefinitionRow,
@@ -27,7 +27,7 @@ SEEN_EVERY = timedelta(hours=1)  # last_seen_at of an event is updated at most t
 
 @dataclass(frozen=True, slots=True)
 class DetectedProperty:
-    """``DetectedProperty("Numeric", "number")``: a type or None, and the form of all values."""
+    """``DetectedProperty("Numeric", "integer")``: a type or None, and the form of all values."""
 
     property_type: str | None
     form: str
@@ -50,7 +50,7 @@ async def property_types(session: AsyncSession, project_id: int) -> dict[Propert
 
 
 async def property_forms(session: AsyncSession, project_id: int) -> dict[PropertyKey, str]:
-    """``{("event", "price"): "number"}`` for properties whose values all have that JSON form."""
+    """``{("event", "price"): "integer"}`` for properties whose values all have that JSON form."""
     row = PropertyDefinitionRow
     rows = await session.execute(
         select(row.kind, row.name, row.form).where(
@@ -91,6 +91,19 @@ async def mark_mixed(session: AsyncSession, project_id: int, keys: Sequence[Prop
         )
 
 
+async def mark_fractional(
+    session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]
+) -> None:
+    """Mark properties whose values were all integers and now include other numbers."""
+    for part in batched(keys, _NAMES_PER_STATEMENT):
+        await session.execute(
+            update(PropertyDefinitionRow)
+            .where(_are_named(project_id, part), PropertyDefinitionRow.form == INTEGER)
+            .values(form=NUMBER)
+            .execution_options(synchronize_session=False)
+        )
+
+
 async def save_properties(
     session: AsyncSession,
     project_id: int,
@@ -121,6 +134,8 @@ async def save_properties(
             "form": case(
                 (statement.excluded.form.in_([UNSEEN, row.form]), row.form),
                 (row.form == UNSEEN, statement.excluded.form),
+                (and_(row.form == INTEGER, statement.excluded.form == NUMBER), NUMBER),
+                (and_(row.form == NUMBER, statement.excluded.form == INTEGER), NUMBER),
                 else_=MIXED,
             ),
             "is_deleted": False,

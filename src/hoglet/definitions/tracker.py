@@ -2,15 +2,16 @@
 
 If all values of a property are text, queries read it directly from its typed column. So before the
 first value of another form can be queried, the property is marked as mixed, and the batch waits
-until every reader has reloaded the definitions. That happens once per property. A project whose
-properties keep changing form loses the fast read, so that it does not delay other events.
+until every reader has reloaded the definitions. The same happens before the first fraction of a
+property that had only integers. A project whose properties keep changing form loses the fast read,
+so that it does not delay other events.
 
 Concurrency: on SQLite, one batch of a project at a time, in spool order; on PostgreSQL, several.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +21,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.definitions import repository
 from hoglet.definitions.observer import (
+    INTEGER,
     MIXED,
+    NUMBER,
     UNSEEN,
     Observation,
     PropertySample,
@@ -33,6 +36,7 @@ from hoglet.store.database import Database
 log = structlog.get_logger()
 
 MAX_WAITS = 20  # per project and process; a minute in total
+MAX_FRACTION_WAITS = 5  # likewise; then integers are read like other numbers
 MAX_DEFINITIONS = 10_000
 PAIRS_PER_DEFINITION = 20  # average number of remembered events per property
 DROPPED = "definitions_dropped"
@@ -90,9 +94,10 @@ class DefinitionTracker:
         self._on_detected = on_detected
         self._projects: dict[int, _Known] = {}
         self._waits: Counter[int] = Counter()
+        self._fraction_waits: Counter[int] = Counter()
 
     async def settle(self, project_id: int, version: int, observation: Observation) -> Recorded:
-        """Mark properties that become mixed; called before the rows of a batch can be queried.
+        """Mark properties that change their form; called before rows of a batch can be queried.
 
         On PostgreSQL, several batches of a project may be processed at the same time. So new
         properties are written here as well, because the other batches must know their forms.
@@ -114,9 +119,9 @@ class DefinitionTracker:
         recorded = Recorded()
         if not self._database.is_sqlite:
             recorded = await self._record_new(project_id, known, observation)
-        broken = [(item.kind, item.name) for item in observation.properties if _breaks(known, item)]
-        if broken:
-            await self._mark_mixed(project_id, known, broken)
+        changed = _changed_forms(known, observation.properties)
+        if changed:
+            await self._mark_changed(project_id, known, changed)
         return recorded
 
     async def _record_new(
@@ -137,19 +142,36 @@ class DefinitionTracker:
         self.remember(project_id, recorded)
         return recorded
 
-    async def _mark_mixed(self, project_id: int, known: _Known, broken: list[PropertyKey]) -> None:
+    async def _mark_changed(
+        self, project_id: int, known: _Known, changed: Mapping[PropertyKey, str]
+    ) -> None:
         """Mark properties, and wait until all readers have reloaded them."""
-        self._waits[project_id] += 1
         async with self._database.write() as session:
-            if self._is_unstable(project_id):
-                broken = list(await repository.property_forms(session, project_id))
-            await repository.mark_mixed(session, project_id, broken)
-        log.info("properties now have values of several forms", properties=len(broken))
-        for key in broken:
+            forms = await self._changed_in_project(session, project_id, changed)
+            mixed = [key for key, form in forms.items() if form == MIXED]
+            await repository.mark_mixed(session, project_id, mixed)
+            fractional = [key for key, form in forms.items() if form == NUMBER]
+            await repository.mark_fractional(session, project_id, fractional)
+        log.info("properties now have values of several forms", properties=len(forms))
+        for key, form in forms.items():
             before = known.properties.get(key)
             if before is not None:
-                known.properties[key] = DetectedProperty(before.property_type, MIXED)
+                known.properties[key] = DetectedProperty(before.property_type, form)
         await asyncio.sleep(self._readers_notice_after.total_seconds())
+
+    async def _changed_in_project(
+        self, session: AsyncSession, project_id: int, changed: Mapping[PropertyKey, str]
+    ) -> dict[PropertyKey, str]:
+        """The forms to mark, with those of other properties if the project waited too often."""
+        self._waits[project_id] += MIXED in changed.values()
+        self._fraction_waits[project_id] += NUMBER in changed.values()
+        stored = await repository.property_forms(session, project_id)
+        if self._is_unstable(project_id):
+            return dict.fromkeys([*stored, *changed], MIXED)
+        if not self._has_fractions(project_id):
+            return dict(changed)
+        integers = [key for key, form in stored.items() if form == INTEGER]
+        return dict.fromkeys(integers, NUMBER) | dict(changed)
 
     async def record(
         self, session: AsyncSession, project_id: int, observation: Observation
@@ -186,6 +208,9 @@ class DefinitionTracker:
 
     def _is_unstable(self, project_id: int) -> bool:
         return self._waits[project_id] >= MAX_WAITS
+
+    def _has_fractions(self, project_id: int) -> bool:
+        return self._fraction_waits[project_id] >= MAX_FRACTION_WAITS
 
     async def _record_properties(
         self,
@@ -225,13 +250,18 @@ class DefinitionTracker:
             capacity = max(capacity, 0)
             is_new = kind not in once_dropped and not self._is_unstable(project_id)
             for sample in samples[:capacity]:
+                form = self._first_form(project_id, sample) if is_new else MIXED
                 recorded.properties[kind, sample.name] = DetectedProperty(
-                    sample.property_type or None, sample.form if is_new else MIXED
+                    sample.property_type or None, form
                 )
             names = [sample.name for sample in samples[capacity:]]
             recorded.properties |= {(kind, name): _DROPPED for name in names}
             if names:
                 await self._drop(session, project_id, kind, names, recorded)
+
+    def _first_form(self, project_id: int, sample: PropertySample) -> str:
+        is_unlikely = sample.form == INTEGER and self._has_fractions(project_id)
+        return NUMBER if is_unlikely else sample.form
 
     async def _record_events(
         self,
@@ -320,8 +350,14 @@ def _is_new(known: _Known, sample: PropertySample) -> bool:
     return before is None or (before.form == UNSEEN and sample.form != UNSEEN)
 
 
-def _breaks(known: _Known, sample: PropertySample) -> bool:
-    before = known.properties.get((sample.kind, sample.name))
-    if before is None or before.form in {MIXED, UNSEEN}:
-        return False
-    return merge_forms(before.form, sample.form) != before.form
+def _changed_forms(known: _Known, samples: Sequence[PropertySample]) -> dict[PropertyKey, str]:
+    """``{("event", "price"): "mixed"}`` for properties whose samples have another form."""
+    changed: dict[PropertyKey, str] = {}
+    for sample in samples:
+        before = known.properties.get((sample.kind, sample.name))
+        if before is None or before.form in {MIXED, UNSEEN}:
+            continue
+        form = merge_forms(before.form, sample.form)
+        if form != before.form:
+            changed[sample.kind, sample.name] = form
+    return changed

@@ -94,8 +94,9 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     Shapes: ``property_types`` is ``{("event", "price"): "Numeric"}`` with ``Numeric``,
     ``Duration``, ``Boolean``, ``DateTime`` or ``String``; kinds are ``event``, ``person``,
     ``group_0`` to ``group_4``, and ``group`` for types that all group types share;
-    ``property_forms`` is ``{("event", "price"): "number"}`` for properties whose stored values are
-    all JSON ``text``, ``number`` or ``boolean``; ``group_types`` is ``{"company": 0}``;
+    ``property_forms`` is ``{("event", "price"): "integer"}`` for properties whose stored values are
+    all JSON ``text``, ``integer``, ``number`` or ``boolean``;
+    ``group_types`` is ``{"company": 0}``;
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is timezone-aware; with
     ``is_now_pinned``, ``now()`` in a query returns it instead of the engine's time;
     ``week_start_day`` is 0 for Sunday, 1 for Monday;

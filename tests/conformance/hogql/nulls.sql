@@ -7,6 +7,9 @@ select countIf(properties.$browser in ('Chrome', 'Safari')), countIf(properties.
 -- case: order and patterns with NULL are false, their negations true
 select countIf(properties.price < 5), countIf(properties.price >= 5), countIf(properties.$browser like 'C%'), countIf(properties.$browser not like 'C%'), countIf(properties.$browser =~ '^C'), countIf(properties.$browser !~ '^C') from events
 -- rows [[1, 3, 2, 4, 2, 4]]
+-- case: a condition that is NULL keeps no row, and its negation keeps it
+select (select count() from events where properties.$browser = 'Chrome' or properties.price > 6), (select count() from events where not (properties.$browser = 'Chrome')), (select count() from events where not (properties.$browser = 'Chrome' and properties.price > 6)), (select count() from events where (properties.$browser = 'Chrome') = false), (select count() from events where properties.$browser in ('Chrome') or not (properties.price in (5, 10)))
+-- rows [[3, 4, 4, 4, 6]]
 -- case: equals NULL asks for NULL
 select countIf(properties.$browser = null), countIf(properties.$browser is null), countIf(properties.$browser is not null) from events
 -- rows [[2, 2, 4]]

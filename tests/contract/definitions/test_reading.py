@@ -32,6 +32,7 @@ OTHERS = [
 ]  # fmt: skip
 MIXES: dict[str, list[Any]] = {
     "text": [*TEXTS, "true", "false", None],
+    "integer": [0, 5, -3, 12345, 2**53 + 1, -(2**63), None],
     "number": [*NUMBERS, None],
     "boolean": [*BOOLEANS, None],
     "mixed": [*NUMBERS, *LARGE, *TEXTS, *BOOLEANS, "true", "false", *OTHERS],

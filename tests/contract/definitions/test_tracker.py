@@ -65,7 +65,7 @@ async def _pairs(line: Line) -> set[tuple[str, str]]:
     ("values", "expected"),
     [
         ((5, "old"), ("Numeric", "mixed")),
-        ((None, 1), ("Numeric", "number")),
+        ((None, 1), ("Numeric", "integer")),
         (([], "a"), ("String", "mixed")),
         ((None, [], None), (None, "mixed")),
         (("a", None, "2026-01-01"), ("String", "text")),
@@ -95,9 +95,9 @@ async def test_persons_and_groups_have_properties_of_their_own(line: Line):
 
     assert await _types(line) == {
         ("group_0", "size"): ("String", "text"),
-        ("group_1", "size"): ("Numeric", "number"),
+        ("group_1", "size"): ("Numeric", "integer"),
         ("person", "email"): ("String", "text"),
-        ("person", "first_at"): ("DateTime", "number"),
+        ("person", "first_at"): ("DateTime", "integer"),
         ("event", "utm_source"): ("String", "text"),
         ("event", "$process_person_profile"): ("Boolean", "boolean"),
     }
@@ -126,7 +126,7 @@ async def test_what_transformations_leave_is_what_is_detected(line: Line):
     types = await _types(line)
     assert types["event", "a"] == ("String", "text")
     assert types["event", "b"] == (None, "")
-    assert types["event", "c"] == ("Numeric", "number")
+    assert types["event", "c"] == ("Numeric", "integer")
 
 
 async def test_last_seen_moves_at_most_hourly(line: Line):

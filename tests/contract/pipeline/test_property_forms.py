@@ -4,9 +4,11 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.definitions import repository
-from hoglet.definitions.tracker import MAX_WAITS
+from hoglet.definitions.repository import DetectedProperty, PropertyKey
+from hoglet.definitions.tracker import MAX_FRACTION_WAITS, MAX_WAITS
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.kit.clock import FixedClock
@@ -43,6 +45,19 @@ async def _read(line: Line, expression: str) -> tuple[list[Any], str]:
     query = compile_query(f"SELECT {expression} FROM events", context=context)
     answer = await line.warehouse.query(query.sql, query.params)
     return sorted((row[0] for row in answer.rows), key=str), query.sql
+
+
+async def _form(line: Line, name: str) -> str | None:
+    async with line.database.read() as session:
+        forms = await repository.property_forms(session, line.project_id)
+    return forms.get(("event", name))
+
+
+async def _save_form(session: AsyncSession, line: Line, form: str) -> None:
+    properties: dict[PropertyKey, DetectedProperty] = {
+        ("event", "size"): DetectedProperty("Numeric", form)
+    }
+    await repository.save_properties(session, line.project_id, properties, NOW)
 
 
 async def test_text_alone_is_read_from_the_typed_column(line: Line):
@@ -95,6 +110,68 @@ async def test_numbers_are_read_whatever_their_kind(line: Line):
     assert values == [-1.0, 2.5, 5.0, float(LARGE)]
 
 
+async def test_integers_are_read_from_their_column_until_there_are_fractions(line: Line):
+    await _capture(line, 5, -(2**53), name="size")
+    values, sql = await _read(line, "properties.size")
+    assert values == [float(-(2**53)), 5.0]
+    assert ".:Float64" not in sql
+    texts, _ = await _read(line, "toString(properties.size)")
+    assert texts == [str(-(2**53)), "5"]
+
+    await _capture(line, 2.5, 7.0, 1e300, name="size")
+    values, _ = await _read(line, "properties.size")
+    assert values == [float(-(2**53)), 1e300, 2.5, 5.0, 7.0]
+    assert await _form(line, "size") == "number"
+
+    await _capture(line, "large", name="size")
+    values, _ = await _read(line, "toString(properties.size)")
+    assert "large" in values
+    assert len(values) == 6
+    assert await _form(line, "size") is None
+
+
+async def test_fractions_before_integers_need_no_mark(line: Line):
+    await _capture(line, 2.5, name="size")
+    await _capture(line, 5, name="size")
+
+    values, _ = await _read(line, "properties.size")
+
+    assert values == [2.5, 5.0]
+    assert await _form(line, "size") == "number"
+
+
+@pytest.mark.parametrize("tables_url", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize(
+    ("first", "second", "form"),
+    [
+        ("integer", "number", "number"),
+        ("number", "integer", "number"),
+        ("integer", "integer", "integer"),
+        ("integer", "", "integer"),
+        ("", "integer", "integer"),
+        ("integer", "text", None),
+        ("mixed", "integer", None),
+    ],
+)
+async def test_processes_that_store_different_forms_add_up(
+    line: Line, first: str, second: str, form: str | None
+):
+    async with line.database.write() as session:
+        for stored in (first, second):
+            await _save_form(session, line, stored)
+
+    assert await _form(line, "size") == form
+
+
+@pytest.mark.parametrize("tables_url", ["sqlite", "postgres"], indirect=True)
+async def test_a_process_that_knows_integers_does_not_undo_mixed(line: Line):
+    async with line.database.write() as session:
+        await _save_form(session, line, "mixed")
+        await repository.mark_fractional(session, line.project_id, [("event", "size")])
+
+    assert await _form(line, "size") is None
+
+
 async def test_a_new_process_knows_what_was_uniform(line: Line):
     await _capture(line, "a")
     line.forget_definitions()
@@ -117,6 +194,25 @@ async def test_properties_of_persons_too(line: Line):
     assert first == ["pro"]
     assert ".:String" in sql
     assert second == ['["pro"]', '["pro"]']
+
+
+@pytest.mark.parametrize("tables_url", thinned(["sqlite", "postgres"], 2), indirect=True)
+async def test_a_project_with_many_fractions_waits_only_so_often(line: Line):
+    waits = 0
+    for number in range(MAX_FRACTION_WAITS + 3):
+        await _capture(line, 1, name=f"p{number}")
+        before = line.definitions._fraction_waits[line.project_id]
+        await _capture(line, 2.5, name=f"p{number}")
+        waits += line.definitions._fraction_waits[line.project_id] - before
+
+    values, _ = await _read(line, f"properties.p{MAX_FRACTION_WAITS + 2}")
+    async with line.database.read() as session:
+        forms = await repository.property_forms(session, line.project_id)
+    numeric = {form for (kind, name), form in forms.items() if kind == "event" and name[0] == "p"}
+    assert waits == MAX_FRACTION_WAITS
+    assert numeric == {"number"}
+    assert [value for value in values if value] == [1.0, 2.5]
+    assert line.definitions._waits[line.project_id] == 0
 
 
 @pytest.mark.parametrize("tables_url", thinned(["sqlite", "postgres"], 2), indirect=True)

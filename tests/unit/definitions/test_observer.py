@@ -28,16 +28,20 @@ def _observed(*events: tuple[str, dict[str, Any]]) -> tuple[dict[str, tuple[str,
     ("values", "expected"),
     [
         ((1, 2.5, -3), ("Numeric", "number")),
+        ((2.5, 1), ("Numeric", "number")),
+        ((1, 5.0), ("Numeric", "number")),
+        ((1, 2.5, "a"), ("Numeric", "mixed")),
+        ((1, -3), ("Numeric", "integer")),
         ((1, 2**63), ("Numeric", "mixed")),
         ((1, -(2**63) - 1), ("Numeric", "mixed")),
-        ((-(2**63), 2**63 - 1), ("Numeric", "number")),
+        ((-(2**63), 2**63 - 1), ("Numeric", "integer")),
         (("a", "2026-01-01"), ("String", "text")),
         (("2026-01-01", "a"), ("DateTime", "text")),
         (("true", "a"), ("Boolean", "text")),
         ((True, False), ("Boolean", "boolean")),
         ((True, 1), ("Boolean", "mixed")),
-        ((None, 1), ("Numeric", "number")),
-        ((1, None, 1), ("Numeric", "number")),
+        ((None, 1), ("Numeric", "integer")),
+        ((1, None, 1), ("Numeric", "integer")),
         ((None, None), ("", "")),
         (([], 1), ("Numeric", "mixed")),
         ((1, {}), ("Numeric", "mixed")),
@@ -57,7 +61,7 @@ def test_the_first_type_and_every_form_count(values: tuple[Any, ...], expected: 
     ["$set", "$set_once", "$unset", "$groups", "$group_0", "$group_4", "x" * 201, "é" * 101],
 )
 def test_some_names_are_no_properties(name: str):
-    assert _observed(("e", {name: 1, "k": 1})) == ({"k": ("Numeric", "number")}, {"e": ["k"]})
+    assert _observed(("e", {name: 1, "k": 1})) == ({"k": ("Numeric", "integer")}, {"e": ["k"]})
 
 
 def test_names_are_made_storable():
@@ -94,7 +98,7 @@ def test_group_identify_defines_only_properties_of_the_group():
 
     assert observation.properties == [
         PropertySample("group_1", "name", "String", "text"),
-        PropertySample("person", "$set", "Numeric", "number"),
+        PropertySample("person", "$set", "Numeric", "integer"),
     ]
     assert observation.event_properties == {"$groupidentify": []}
 
@@ -106,7 +110,10 @@ def test_group_identify_defines_only_properties_of_the_group():
         ("", "text", "text"),
         ("text", "", "text"),
         ("text", "text", "text"),
-        ("text", "number", "mixed"),
+        ("text", "integer", "mixed"),
+        ("integer", "number", "number"),
+        ("number", "integer", "number"),
+        ("integer", "boolean", "mixed"),
         ("mixed", "text", "mixed"),
         ("mixed", "", "mixed"),
     ],
@@ -125,7 +132,7 @@ def test_parts_of_a_batch_add_up():
     merged = merge_observations(parts)
 
     assert merged.properties == [
-        PropertySample("event", "k", "Numeric", "number"),
+        PropertySample("event", "k", "Numeric", "integer"),
         PropertySample("event", "a", "Numeric", "mixed"),
         PropertySample("event", "b", "String", "text"),
     ]

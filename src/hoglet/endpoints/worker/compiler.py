@@ -55,7 +55,7 @@ class ProjectSchema:
     """What queries of a project can refer to.
 
     ``property_types`` is ``{("event", "price"): "Numeric"}``, ``property_forms``
-    ``{("event", "price"): "number"}`` if all values have one JSON form, ``group_types`` is
+    ``{("event", "price"): "integer"}`` if all values have one JSON form, ``group_types`` is
     ``{"company": 0}``, ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts``
     ``{"12": CohortRef("Paying", 31)}``; queries of other cohorts are refused.
     """

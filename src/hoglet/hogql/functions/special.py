@@ -59,6 +59,8 @@ def _cast_or_null(target: str) -> Builder:
             )
         if value.type in _ALWAYS_FITS.get(target, ()):
             return FunctionCall(function=f"to{target}", args=(value,), type=type_.not_null())
+        if target == "Float64" and value.type.not_null() in _ALWAYS_FITS[target]:
+            return FunctionCall(function="toFloat64", args=(value,), type=type_)
         return _sql(type_, "accurateCastOrNull(", value, f", '{target}')")
 
     return build

@@ -20,7 +20,7 @@ from hoglet.hogql.plan import (
 from hoglet.hogql.resolve.aggregation import holds_aggregate
 from hoglet.hogql.resolve.array_join import array_join_kind, resolve_array_join
 from hoglet.hogql.resolve.grouped_text import with_grouped_texts
-from hoglet.hogql.resolve.operands.conditions import as_condition
+from hoglet.hogql.resolve.operands.conditions import as_condition, as_filter
 from hoglet.hogql.resolve.relations import count_of, resolve_from
 from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
@@ -217,7 +217,7 @@ def _resolve_where(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> 
     for part, expr in zip(parts, conditions, strict=True):
         if holds_aggregate(expr, scope.aliases):
             raise _aggregate_in_where(resolver, part, scope)
-    conditions = tuple(map(as_condition, conditions))
+    conditions = tuple([as_filter(as_condition(each)) for each in conditions])
     return conditions[0] if len(conditions) == 1 else FunctionCall(function="and", args=conditions)
 
 

@@ -50,7 +50,8 @@ def read_property(
         keys: path, e.g. ``("$browser",)`` or ``("a", "b", 1)``; numbers are 1-based array indexes.
         declared: ``Numeric``, ``Duration``, ``Boolean``, ``DateTime``, ``String`` or None (string).
         timezone: the project's, for dates without an offset.
-        form: the JSON form of all values, ``text``, ``number`` or ``boolean``; else None.
+        form: the JSON form of all values, ``text``, ``integer``, ``number`` or ``boolean``; else
+            None.
     """
     path = _json_path(field, keys)
     if path is None:
@@ -87,6 +88,8 @@ def _text(
     value = f"{field.json}.{path}"
     if form == "text":
         text = f"{value}.:String"
+    elif form == "integer":
+        text = f"toString({value}.:Int64)"
     elif form == "number":
         text = f"coalesce(toString({value}.:Int64), toString({value}.:Float64))"
     elif form == "boolean":
@@ -121,6 +124,8 @@ def _quote_plain(key: str) -> str:
 def _number(value: str, form: str | None) -> TrustedSQL:
     if form == "boolean":
         return _NO_NUMBER
+    if form == "integer":
+        return TrustedSQL(parts=(f"toFloat64({value}.:Int64)",), type=FLOAT.or_null())
     stored = [f"{value}.:Float64", f"toFloat64({value}.:Int64)"]
     if form == "number":
         return TrustedSQL(parts=(f"coalesce({', '.join(stored)})",), type=FLOAT.or_null())
@@ -134,7 +139,7 @@ def _number(value: str, form: str | None) -> TrustedSQL:
 
 
 def _boolean(value: str, form: str | None) -> TrustedSQL:
-    if form == "number":
+    if form in {"integer", "number"}:
         return _NO_BOOLEAN
     if form == "boolean":
         return TrustedSQL(parts=(f"{value}.:Bool",), type=BOOLEAN.or_null())

@@ -46,6 +46,26 @@ def as_condition(expr: Expr) -> Expr:
     return expr
 
 
+def as_filter(condition: Expr) -> Expr:
+    """A condition that decides which rows remain, where NULL means the same as false.
+
+    Comparisons keep NULL there, without ``ifNull(…, 0)``: the engine reads less and knows more of
+    an ``equals``. Only below AND and OR: ``not`` would turn NULL and false into different answers.
+    """
+    if isinstance(condition, FunctionCall) and condition.function in {"and", "or"}:
+        args = tuple(map(as_filter, condition.args))
+        nullable = any(arg.type.nullable for arg in args)
+        return FunctionCall(function=condition.function, args=args, type=BOOLEAN.or_null(nullable))
+    match condition:
+        case TrustedSQL(parts=("ifNull(", Expr() as compared, *rest)) if rest in _OR_FALSE:
+            return compared
+        case _:
+            return condition
+
+
+_OR_FALSE = [[", 0)"], [", ", "0", ")"]]
+
+
 def _has_default(expr: FunctionCall) -> bool:
     is_default = expr.function in _DEFAULTS
     return is_default and any(arg.type.name == "Boolean" for arg in expr.args)
