@@ -64,7 +64,7 @@ def sql_label(interval: Interval) -> str:
 def labels_between(
     after: datetime, before: datetime, interval: Interval, timezone: str
 ) -> list[str]:
-    """Labels from the start of the interval of ``after`` up to ``before``, at most 10,000.
+    """Labels from the start of the interval of ``after`` up to ``before``: the last 10,000.
 
     Example:
         >>> at = datetime(2026, 1, 7, 12, tzinfo=UTC)
@@ -80,8 +80,9 @@ def labels_between(
     step = 7 if interval == "week" else 1
     if interval == "week":
         day -= timedelta(days=day.weekday())
-    count = min((last - day).days // step + 1, LABEL_LIMIT)
-    return [str(day + timedelta(days=step * index)) for index in range(count)]
+    count = (last - day).days // step + 1
+    latest = range(max(count - LABEL_LIMIT, 0), count)
+    return [str(day + timedelta(days=step * index)) for index in latest]
 
 
 def _hours(after: datetime, before: datetime, zone: ZoneInfo) -> list[str]:
@@ -90,13 +91,15 @@ def _hours(after: datetime, before: datetime, zone: ZoneInfo) -> list[str]:
     Steps are half hours, because Lord Howe's clocks change by half an hour.
     """
     at = after.astimezone(UTC)
+    if before - at > timedelta(hours=LABEL_LIMIT):
+        at = before - timedelta(hours=LABEL_LIMIT)
     labels: dict[str, None] = {}
-    while at < before and len(labels) < LABEL_LIMIT:
+    while at < before:
         labels[_hour(at, zone)] = None
         at += timedelta(minutes=30)
-    if after <= before and len(labels) < LABEL_LIMIT:
+    if after <= before:
         labels[_hour(before, zone)] = None
-    return list(labels)
+    return list(labels)[-LABEL_LIMIT:]
 
 
 def _hour(at: datetime, zone: ZoneInfo) -> str:

@@ -51,3 +51,14 @@ def test_the_first_and_the_last_instant_have_a_label_in_every_zone(
     at: datetime, interval: Interval, zone: str
 ) -> None:
     assert len(labels_between(at, at, interval, zone)) == 1
+
+
+@pytest.mark.parametrize("interval", ["hour", "day", "week"])
+@pytest.mark.parametrize("zone", ["UTC", "America/Adak"])
+def test_of_a_long_range_the_latest_labels_remain(interval: Interval, zone: str) -> None:
+    now = datetime(2026, 1, 15, 12, 20, tzinfo=UTC)
+    whole = labels_between(datetime.min.replace(tzinfo=UTC), now, interval, zone)
+    recent = labels_between(now - timedelta(days=300), now, interval, zone)
+
+    assert len(whole) == 10_000
+    assert whole[-len(recent) :] == recent
