@@ -84,6 +84,9 @@ CASES = [
     ("let m := {}; fun f(x) { m[x] := 1; return m[x] } print(f(event.properties.a), f(event.properties.b), length(keys(m)))", "1 1 2"),
     ("let m := {}; fun f(x, n) { m[x] := n; return n = 0 ? length(keys(m)) : f(x.a ?? x, n - 1) } print(f(event.properties, 3))", "2"),
     ("let m := {}; fun f(x) { m[x] := 1; return f(x.a) } print(m)", "{}"),
+    ("let m := {}; for (let i in [1, 2]) { let p := event.properties; m[p.a] := 1; m[p.a] := 2 } print(values(m))", "[2, 2]"),
+    ("let m := {}; for (let i in [1, 2]) { for (let j in event.list) { m[j.y] := i; m[j.y] := 3 } } print(length(keys(m)))", "5"),
+    ("let p := event.properties; let m := {}; for (let i in [1, 2]) { m[p.a] := i } print(values(m))", "[2]"),
     ("let m := {}; print(arrayMap(i -> { m[i] := 1; return m[i] }, event.list), length(keys(m)))", "[1, 1, 1, 1, 1, 1] 6"),
     # tagged forms and numbers beyond 2^53 become values when the leaf is read
     ("let e := event; print(e.at, e.day, e.big)", "DateTime(1714739696.5, 'UTC') Date(2024, 5, 3) 1152921504606847000"),
@@ -193,6 +196,33 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
         ("let e := event; e.properties.all := e; return e", False),
         ("let p := event.properties; let o := {}; p.o := o; o.x := 1; return p", False),
         ("let p := event.properties; let a := [p.a]; a[1].x := 1", False),
+        # writes to objects that cannot be parts of it, and comparisons with what cannot be one
+        (
+            "let p := event.properties; let g := {}; let o := g[p.t] ?? {'l': []}; o.n := p.n; o.l := [p.a]; g[p.t] := o",
+            True,
+        ),
+        (
+            "let p := event.properties; let g := {}; let o := g[p.t] ?? {'l': {}}; o.l := p.a; o.l.x := 1; g[p.t] := o",
+            False,
+        ),
+        ("let p := event.properties; let o := [p.a]; print(p.t == person.properties.t)", True),
+        ("let p := event.properties; let o := [p.a]; print(o[1] == p.b)", False),
+        (
+            "let p := event.properties; fun f(o) { o.x := 1 } let l := [p.a]; f({}); return l",
+            True,
+        ),
+        (
+            "let p := event.properties; fun f(o) { o.x := 1 } let l := [p.a]; f(l[1]); return l",
+            False,
+        ),
+        (
+            "let p := event.properties; try { throw Error('e', p.a) } catch (e) { e.payload.x := 1 }",
+            False,
+        ),
+        (
+            "let p := event.properties; let f := o -> o.x; let l := [p.a]; let o := l[1]; o.x := [f][1](o)",
+            False,
+        ),
     ],
 )
 def test_who_only_looks_borrows(source: str, *, borrows: bool) -> None:

@@ -80,7 +80,7 @@ class Execution(RunServices):
         if self._charged:
             recent_figures.add_allocated(self._charged)
         self.ops, self._used_s, self._steps, self._printed = 0, 0.0, 0, 0
-        self.alarmed, self.parsed_json, self.object_keys = False, NOTHING_PARSED, {}
+        self.alarmed, self.parsed_json = False, NOTHING_PARSED
         self._generator, self._journal = None, None
         self._memory, self._charged = None, 0
         self._imported, self._chunks = NO_CHUNKS, ()

@@ -60,7 +60,6 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
     ops: int = 0
     alarmed: bool = False
     parsed_json: tuple[str | None, Any] = NOTHING_PARSED
-    object_keys: dict[tuple[int, str], tuple[Any, Any]] = {}
     _loaded: LoadedProgram | None = None
     _generator: Any = None
     _journal: Journal | None = None

@@ -32,9 +32,6 @@ class Meter(Protocol):
     parsed_json: tuple[str | None, Any]
     """The JSON text that was read last, and its parsed value, which is not shared."""
 
-    object_keys: dict[tuple[int, str], tuple[Any, Any]]
-    """Objects of the host that are keys, by identity and variable, with their imports."""
-
     @property
     def memory_bytes(self) -> int:
         """Limit of all live values together, and of a single value."""

@@ -102,14 +102,13 @@ def is_not_in(needle: Any, value: Any) -> bool:
     return not is_in(needle, value)
 
 
-def same_key(value: Any, variable: str) -> Any:
-    """The import of a value that is a key: always the same one of a part of a variable's value."""
+def same_key(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
+    """The import of a value that is a key; ``known`` has the imports of one copy of host data."""
     if type(value) is not dict and type(value) is not list:
         return import_value(value)
-    known = current().object_keys
-    entry = known.get((id(value), variable))
+    entry = known.get(id(value))
     if entry is None:  # the entry keeps the value alive, and so its identity
-        entry = known[id(value), variable] = value, import_value(value)
+        entry = known[id(value)] = value, import_value(value)
     return entry[1]
 
 

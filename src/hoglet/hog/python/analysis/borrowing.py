@@ -18,26 +18,23 @@ called by name and of lambdas passed to ``arrayMap`` and similar functions.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.library import BY_IDENTITY, HANDS_ON, LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.aliases import Aliases, Told
+from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.paths import ANY_KEY, field, is_empty
+from hoglet.hog.python.analysis.scalars import Scalars
 from hoglet.hog.python.analysis.type_facts import TypeFacts, declared_by
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.analysis.writes import Writes
-from hoglet.hog.stdlib.table import STL
 
 _TESTS: Final = (
     bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
     bound.While, bound.For, bound.GetProperty, bound.ExpressionStatement,
 )  # fmt: skip
 _LOOPS: Final = (bound.While, bound.For, bound.ForIn)
-_SCALARS: Final = frozenset("ZCKFBSN")
-_SCALAR_TYPES: Final = frozenset(
-    {"string", "string?", "number", "number?", "boolean", "boolean?", "null"}
-)
 
 
 class Borrowing:
@@ -47,6 +44,7 @@ class Borrowing:
         variables: all of them.
         edited: for those that are written through, the paths of the objects they copy;
             ``{(), ("properties",)}`` for ``let e := event; e.properties.plan := 'free'``.
+        key_origins: those whose parts are keys of objects, see :meth:`origin`.
         writes_own_only: the program changes only objects that it created for that variable.
 
     Args:
@@ -63,7 +61,7 @@ class Borrowing:
         self._direct = {function.number for function in facts.direct.values()}
         self._copies = Counter[bound.Variable]()
         self._elements: set[bound.Variable] = set()
-        self._keys = self._find_keys()
+        self._scalars = Scalars(facts, host_names, self._nodes)
         writes = Writes(self._nodes)
         self.edited = writes.edited if enabled else {}
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
@@ -72,15 +70,14 @@ class Borrowing:
             for node in self._nodes
             if isinstance(node, bound.AssignProperty)
         )
-        self._tells_parts = not self.writes_own_only or any(
-            map(self._compares_by_identity, self._nodes)
-        )
+        self._told = self._find_told(writes) if enabled else None
         self._sources = self._find_sources()
         self.variables: set[bound.Variable] = {
             variable for variable in self._sources if enabled and not variable.assigned
         }
         self._settle()
         self.edited = {v: paths for v, paths in self.edited.items() if v in self.variables}
+        self.key_origins = set(filter(None, map(self.origin, _keys_in(self._nodes))))
 
     def is_raw(self, node: Any) -> bool:
         """Whether an expression reads the host's data and nothing else."""
@@ -146,24 +143,6 @@ class Borrowing:
                     self._elements.add(function.parameters[index])
         return sources
 
-    def _find_keys(self) -> set[bound.Variable]:
-        """Variables that only hold scalar keys; objects can be keys if the program makes them."""
-        keys = {
-            node.key
-            for node in self._nodes
-            if isinstance(node, bound.ForIn) and node.key is not None and not node.key.assigned
-        }
-        written = [node.key for node in self._nodes if isinstance(node, bound.AssignProperty)]
-        for node in self._nodes:
-            if isinstance(node, bound.MakeObject):
-                written += [key for key, _ in node.items]
-        is_scalar = all(
-            (isinstance(key, bound.ReadVariable) and key.variable in keys)
-            or (self._facts.kind(key) or "N") in _SCALARS
-            for key in written
-        )
-        return keys if is_scalar else set()
-
     def _add_arguments(
         self, node: bound.CallValue, sources: dict[bound.Variable, list[Any]]
     ) -> None:
@@ -184,16 +163,7 @@ class Borrowing:
             return self._may_be_put(node.then) and self._may_be_put(node.otherwise)
         if isinstance(node, bound.IfNull):
             return self._may_be_put(node.value) and self._may_be_put(node.fallback)
-        return self._is_sure_scalar(node) or self.is_raw(node)
-
-    def _is_sure_scalar(self, node: Any) -> bool:
-        """Whether a value is certainly not an object, array or date."""
-        if isinstance(node, bound.Conditional):
-            return self._is_sure_scalar(node.then) and self._is_sure_scalar(node.otherwise)
-        if isinstance(node, bound.CallGlobal) and node.name not in self._host_names:
-            entry = STL.get(node.name)
-            return entry is not None and entry.types.rpartition("-> ")[2] in _SCALAR_TYPES
-        return self._is_scalar(node) and not isinstance(node, bound.MakeArray | bound.MakeTuple)
+        return self._scalars.is_certain(node) or self.is_raw(node)
 
     # --- the largest set of variables that satisfies the rules
 
@@ -229,10 +199,27 @@ class Borrowing:
             if not self._only_looks(node, part):
                 yield from self._handed_on(node, part)
 
+    def _find_told(self, writes: Writes) -> Told | None:
+        written = [
+            node.target
+            for node in self._nodes
+            if isinstance(node, bound.AssignProperty) and not writes.is_own(node.target)
+        ]
+        compared = [
+            pair for node in self._nodes if (pair := self._scalars.compared_by_identity(node))
+        ]
+        if not written and not compared:
+            return None
+        return Told(Aliases(self._facts, self._host_names, self.lambda_of), written, compared)
+
+    def _tells(self, root: bound.Variable) -> bool:
+        """Whether the program can distinguish parts of a variable's value from copies of them."""
+        return self._told is not None and self._told.has(root)
+
     def _handed_on(self, node: Any, part: Any) -> Iterable[bound.Variable]:
         """The variables that cannot borrow because a part escapes."""
         root = self._root(part)
-        if self._tells_parts:
+        if self._tells(root):
             yield root
         if id(node) not in self._results:  # a later write would not reach the copy
             yield from {
@@ -261,30 +248,9 @@ class Borrowing:
 
     def _compares_parts(self, node: Any, raw: list[Any]) -> bool:
         """Whether a node compares two parts that may be the same object."""
-        if len(raw) < 2 or not self._compares_by_identity(node):
+        if len(raw) < 2 or self._scalars.compared_by_identity(node) is None:
             return False
         return not self._are_apart(raw[0], raw[1])
-
-    def _compares_by_identity(self, node: Any) -> bool:
-        """Whether a node compares two values that may both be objects."""
-        match node:
-            case bound.Compare(operator="==" | "!=" | "in" | "not in"):
-                operands = (node.left, node.right)
-            case bound.CallGlobal() if node.name in BY_IDENTITY and len(node.arguments) == 2:
-                operands = node.arguments
-            case _:
-                return False
-        return not any(self._is_scalar(operand) for operand in operands)
-
-    def _is_scalar(self, node: Any) -> bool:
-        """Whether a value is not an object, or is a collection of literals."""
-        if isinstance(node, bound.MakeArray | bound.MakeTuple):
-            return all(isinstance(item, bound.Constant) for item in node.items)
-        if isinstance(node, bound.ReadVariable) and (
-            node.variable in self._keys or node.variable in self._facts.literals
-        ):
-            return True
-        return (self._facts.kind(node) or "N") in _SCALARS
 
     def _are_apart(self, first: Any, second: Any) -> bool:
         """Whether two raw expressions certainly read different parts."""
@@ -360,7 +326,7 @@ class Borrowing:
         if isinstance(node, bound.Declare):
             return node.variable in self.variables
         if isinstance(node, bound.ForIn):
-            return node.value in self.variables or not self._tells_parts
+            return node.value in self.variables or not self._tells(self._root(part))
         if isinstance(node, bound.CallGlobal):
             return self._is_looked_at(node, part)
         if isinstance(node, bound.CallValue):
@@ -400,3 +366,12 @@ class Borrowing:
                     (part, inside) for part in parts(node) if type(part) is not bound.BoundFunction
                 ]
         return around
+
+
+def _keys_in(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The expressions that are keys of objects."""
+    for node in nodes:
+        if isinstance(node, bound.AssignProperty | bound.GetProperty):
+            yield node.key
+        elif isinstance(node, bound.MakeObject):
+            yield from (key for key, _ in node.items)

@@ -1,6 +1,6 @@
 """Emits the lines of a generated program, and finds the functions that must be generators."""
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.appending import appended
@@ -11,6 +11,8 @@ from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.views import Views
 from hoglet.hog.python.codegen.operands import Temporaries
 from hoglet.hog.stdlib.table import STL
+
+COMMON_IMPORTS: Final = "k0"
 
 
 class Storage:
@@ -89,6 +91,8 @@ class ProgramContext:
         self.trace = trace
         self.batch = batch
         self.all = tuple(facts.functions.values())
+        self.has_common_imports = False
+        self._parameters = {v for function in self.all for v in function.parameters}
         self.facts = facts
         self.borrowing = borrowing
         self.effects = Effects(
@@ -107,6 +111,17 @@ class ProgramContext:
     def root_name(self, root: str) -> str:
         """The Python name of a global's root, which is read once at the start."""
         return self.roots.setdefault(root, f"g{len(self.roots) + 1}")
+
+    def imports_of(self, variable: bound.Variable) -> str:
+        """The Python name of the imports of parts of a variable's value that are keys.
+
+        Parameters, and variables of inner functions, share one dictionary: what they hold may be
+        parts of the same copy.
+        """
+        if variable.captured or variable in self._parameters:
+            self.has_common_imports = True
+            return COMMON_IMPORTS
+        return f"k{self.storage.name(variable)[1:]}"
 
     def block_name(self) -> str:
         """A name for a block that was outlined into a function."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.purity import EFFECTS, READS, STABLE
 from hoglet.hog.python.analysis.type_facts import constant_kind
-from hoglet.hog.python.codegen.emitter import Emitter
+from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS, Emitter
 from hoglet.hog.python.codegen.operands import Operand, coerced
 
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
@@ -268,6 +268,13 @@ class Evaluation(Emitter):
             return f"w{self.variable(node.variable)[1:]}"
         return None
 
+    def new_imports(self, variable: bound.Variable) -> None:
+        """Begin with no imports of a variable's value that are keys, when the value is copied."""
+        if variable in self.program.borrowing.key_origins:
+            name = self.program.imports_of(variable)
+            if name != COMMON_IMPORTS:
+                self.line(f"{name} = {{}}")
+
     def view(self, variable: bound.Variable) -> None:
         """Bind the view of a variable, if it has one."""
         if variable in self.program.views.variables:
@@ -320,8 +327,8 @@ class Evaluation(Emitter):
         if origin is None:
             return self.imported(operand)
         first, again = self.temporaries.twice(operand)
-        name = self.program.storage.name(origin)
-        return Operand(f"({again} if type({first}) is S else R_key({again}, {name!a}))", "A")
+        known = self.program.imports_of(origin)
+        return Operand(f"({again} if type({first}) is S else R_key({again}, {known}))", "A")
 
     def property_text(  # noqa: PLR0911 (one kind of key after the other)
         self, target: Operand, key: Operand

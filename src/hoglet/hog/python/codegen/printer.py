@@ -2,13 +2,13 @@
 
 The module binds ``FUNCTIONS`` (name and number of parameters of each function), ``LINES`` (the
 Hog line behind each Python line) and ``f0``, the program. It uses the names of the vocabulary,
-numbered names such as ``v1 w1 p1 h1 t1 f1 m1``, and nothing else: user text is never a name, an
+numbered names such as ``v1 w1 p1 k1 h1 t1 f1 m1``, and nothing else: user text is never a name, an
 attribute or code; it only appears in escaped literals.
 """
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.type_facts import always_returns
-from hoglet.hog.python.codegen.emitter import ProgramContext
+from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS, ProgramContext
 from hoglet.hog.python.codegen.statements import StatementPrinter
 
 
@@ -36,6 +36,7 @@ class FunctionPrinter(StatementPrinter):
         self.indent += 1
         roots = self.program.roots
         lines = [f"{name} = G.get({root!a})" for root, name in roots.items()]
+        lines += [f"{COMMON_IMPORTS} = {{}}"] * self.program.has_common_imports
         for text in reversed(lines + self.program.views.lines(roots)):
             self.insert(mark, text)
         self.indent -= 1

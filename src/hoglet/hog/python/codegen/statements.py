@@ -107,6 +107,7 @@ class StatementPrinter(GrowthPrinter):
             self.line(f"{self.variable(node.variable)} = {text}")
         else:
             self.declare(node.variable, text)
+        self.new_imports(node.variable)
         self.view(node.variable)
         self.note(node.variable.name, self.variable(node.variable))
 
@@ -291,6 +292,7 @@ class StatementPrinter(GrowthPrinter):
             snapshot = f"{snapshot}({operand.text})"
         if is_raw and self.program.borrowing.edited:
             snapshot = f"[*{snapshot}]"
+        self.new_imports(node.value)
         self.line(f"for {', '.join(names)} in {snapshot}:")
         self.indent += 1
         self.line(_CHECK)

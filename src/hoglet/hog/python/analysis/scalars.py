@@ -1,0 +1,79 @@
+"""Finds expressions that are certainly not objects, and comparisons of values that may be."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.library import BY_IDENTITY
+from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.stdlib.table import STL
+
+_SCALARS: Final = frozenset("ZCKFBSN")
+_SCALAR_TYPES: Final = frozenset(
+    {"string", "string?", "number", "number?", "boolean", "boolean?", "null"}
+)
+
+
+class Scalars:
+    """The scalar expressions of one program.
+
+    Args:
+        facts: type facts about the program.
+        host_names: names of host functions, which hide library functions.
+        nodes: all nodes of the program.
+    """
+
+    def __init__(self, facts: TypeFacts, host_names: frozenset[str], nodes: Sequence[Any]) -> None:
+        self._facts = facts
+        self._host_names = host_names
+        self._nodes = nodes
+        self._keys = self._find_keys()
+
+    def is_certain(self, node: Any) -> bool:
+        """Whether a value is certainly not an object, array or date."""
+        if isinstance(node, bound.Conditional):
+            return self.is_certain(node.then) and self.is_certain(node.otherwise)
+        if isinstance(node, bound.CallGlobal) and node.name not in self._host_names:
+            entry = STL.get(node.name)
+            return entry is not None and entry.types.rpartition("-> ")[2] in _SCALAR_TYPES
+        return self.is_scalar(node) and not isinstance(node, bound.MakeArray | bound.MakeTuple)
+
+    def compared_by_identity(self, node: Any) -> tuple[Any, Any] | None:
+        """The two values that a node compares, if both may be objects."""
+        match node:
+            case bound.Compare(operator="==" | "!=" | "in" | "not in"):
+                operands = (node.left, node.right)
+            case bound.CallGlobal() if node.name in BY_IDENTITY and len(node.arguments) == 2:
+                operands = node.arguments
+            case _:
+                return None
+        is_told = not any(self.is_scalar(operand) for operand in operands)
+        return (operands[0], operands[1]) if is_told else None
+
+    def is_scalar(self, node: Any) -> bool:
+        """Whether a value is not an object, or is a collection of literals."""
+        if isinstance(node, bound.MakeArray | bound.MakeTuple):
+            return all(isinstance(item, bound.Constant) for item in node.items)
+        if isinstance(node, bound.ReadVariable) and (
+            node.variable in self._keys or node.variable in self._facts.literals
+        ):
+            return True
+        return (self._facts.kind(node) or "N") in _SCALARS
+
+    def _find_keys(self) -> set[bound.Variable]:
+        """Variables that only hold scalar keys; objects can be keys if the program makes them."""
+        keys = {
+            node.key
+            for node in self._nodes
+            if isinstance(node, bound.ForIn) and node.key is not None and not node.key.assigned
+        }
+        written = [node.key for node in self._nodes if isinstance(node, bound.AssignProperty)]
+        for node in self._nodes:
+            if isinstance(node, bound.MakeObject):
+                written += [key for key, _ in node.items]
+        is_scalar = all(
+            (isinstance(key, bound.ReadVariable) and key.variable in keys)
+            or (self._facts.kind(key) or "N") in _SCALARS
+            for key in written
+        )
+        return keys if is_scalar else set()
