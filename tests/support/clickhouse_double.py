@@ -126,6 +126,8 @@ class Engine:
             return self._run(connection, statement)
         except ChdbError as error:
             raise _engine_error(str(error)) from None
+        except UnicodeDecodeError as error:  # a message that quotes bytes; a server sends them
+            raise _engine_error(error.object.decode(errors="surrogateescape")) from None
         finally:
             connection.close()
 
@@ -216,7 +218,8 @@ class Interface:
         except EngineError as error:
             status = _STATUS.get(error.code, 500)
             headers = {"X-ClickHouse-Exception-Code": str(error.code)}
-            return web.Response(text=error.message + "\n", status=status, headers=headers)
+            body = f"{error.message}\n".encode(errors="surrogateescape")
+            return web.Response(body=body, status=status, headers=headers)
         headers = {
             "X-ClickHouse-Query-Id": statement.query_id,
             "X-ClickHouse-Summary": json.dumps(outcome.summary),

@@ -24,7 +24,7 @@ from hoglet.kit.json import dump_rows
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool, RunningQueries, call_soon
 from hoglet.warehouse.cluster import on_cluster, quoted, reads_built_rows
 from hoglet.warehouse.disk_space import disk_checks
-from hoglet.warehouse.errors import QueryRefused, from_engine
+from hoglet.warehouse.errors import QueryRefused, engine_message, from_engine
 from hoglet.warehouse.insert_select import insert_whole
 from hoglet.warehouse.json_rows import (
     STREAMED_ROWS,
@@ -362,7 +362,7 @@ class ClickHouseWarehouse:
             raise QueryRefused(f"A column cannot be returned: {error}.") from None
         except ClickHouseError as error:
             self._clients.drop(client)
-            raise from_engine(str(error), getattr(error, "code", None)) from None
+            raise from_engine(engine_message(error), getattr(error, "code", None)) from None
         except BaseException:
             self._clients.drop(client)
             raise

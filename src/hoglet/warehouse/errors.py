@@ -175,6 +175,18 @@ def plain_message(message: str) -> str:
     return text.strip()[:_DETAIL_CHARACTERS]
 
 
+def engine_message(error: Exception) -> str:
+    """The engine's message in an error of its client.
+
+    The embedded engine's client cannot read a message that quotes bytes, of a hash for example. It
+    raises the failure to decode them instead.
+    """
+    cause = error.__cause__
+    if isinstance(cause, UnicodeDecodeError):
+        return cause.object.decode(errors="replace")
+    return str(error)
+
+
 def from_engine(message: str, code: int | None = None) -> HogletError:
     """The typed error for an engine message."""
     number = code if code is not None else code_of(message)

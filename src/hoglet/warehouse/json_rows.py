@@ -25,7 +25,7 @@ from clickhouse_connect.driver.client import Client
 
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.clock import timezone_names
-from hoglet.warehouse.errors import WarehouseDown, from_engine
+from hoglet.warehouse.errors import QueryRefused, WarehouseDown, from_engine
 from hoglet.warehouse.json_parts import JsonPartsWriter
 from hoglet.warehouse.port import (
     ROWS_PARAMETER,
@@ -49,6 +49,7 @@ MANY_ROWS = 10_000
 processor time for groupings and filters, 6 to 7 times for a filter that finds thousands of rows."""
 READER_READONLY = 2  # allows changing settings, so that each query can set its limits
 REMEMBERED = 2_000  # query texts with known columns; 0.5 to 10 MB
+_UNHASHABLE = "A map whose keys are arrays or maps cannot be returned. Select toString(...) of it."
 _FORMATS = {"Tuple": "tuple"}  # named tuples become arrays, too (10.5)
 _TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
 
@@ -237,10 +238,19 @@ def _display(name: str, zone: str) -> str:
 
 
 def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
-    """Run a SELECT and return the rows as Python values."""
+    """Run a SELECT and return the rows as Python values.
+
+    Raises:
+        QueryRefused: the keys of a map are arrays or maps, which Python cannot hash.
+    """
     rows, params = _split_rows(params)
     sql = _written_out(sql, rows)
-    answer = client.query(sql, parameters=params or None, query_formats=_FORMATS)
+    try:
+        answer = client.query(sql, parameters=params or None, query_formats=_FORMATS)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        raise QueryRefused(_UNHASHABLE) from None
     if not answer.column_names:
         return QueryResult(_describe(client, sql, params), [], _statistics(answer.summary))
     columns = [

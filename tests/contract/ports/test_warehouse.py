@@ -107,6 +107,8 @@ async def test_a_read_only_query_reaches_nothing_but_tables(warehouse: Warehouse
         ("SELECT upper()", "number_of_arguments_doesnt_match"),
         ("SELECT least(1, 'a')", "no_common_type"),
         ("SELECT toInt64('abc')", "invalid_input"),
+        pytest.param("SELECT MD5('a') = 1", "type_mismatch", id="quotes bytes"),
+        ("SELECT map([1], 2)", "invalid_input"),
     ],
 )
 async def test_a_wrong_query_says_what_is_wrong(warehouse: Warehouse, sql: str, code: str) -> None:

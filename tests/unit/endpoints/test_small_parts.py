@@ -37,6 +37,8 @@ AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
         ("UUID", UUID(int=1), "UTC", "00000000-0000-0000-0000-000000000001"),
         ("JSON", {"a": {"b": 1}}, "UTC", '{"a":{"b":1}}'),
         ("Map(UInt8, String)", {1: "a"}, "UTC", {"1": "a"}),
+        ("Map(Bool, UInt8)", {True: 1}, "UTC", {"true": 1}),
+        ("Map(Tuple(UInt8, String), UInt8)", {(1, "a"): 2}, "UTC", {'[1,"a"]': 2}),
         ("Tuple(UInt8, DateTime)", (1, AT), "UTC", [1, "2026-01-05T12:00:00Z"]),
         ("UInt256", 2**200, "UTC", None),
     ],

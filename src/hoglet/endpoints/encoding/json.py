@@ -114,11 +114,13 @@ def _deep(timezone: str) -> Rule:
 
 
 def _key(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)
+    """The key of a map as text; a boolean or tuple as in JSON."""
+    return _json_text(value) if isinstance(value, bool | tuple) else str(value)
 
 
 def _json_text(value: Any) -> str:
-    return dump_json(value).decode() if isinstance(value, dict | list) else str(value)
+    is_json = isinstance(value, dict | list | tuple | bool)
+    return dump_json(value).decode() if is_json else str(value)
 
 
 def _other(value: Any) -> Any:
