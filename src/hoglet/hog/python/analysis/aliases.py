@@ -127,14 +127,16 @@ class Aliases:
     # --- fields
 
     def _read(self, objects: Objects, key: Any) -> Objects:
-        found = objects & self._copies
+        result = objects & self._copies
         for name in objects:
             fields = self._fields[name]
             if type(key) is str:
-                found = found | fields.get(key, set()) | fields.get(ANY_KEY, set())
+                result = result | fields.get(key, set()) | fields.get(ANY_KEY, set())
             else:
-                found = found.union(*(held for field, held in fields.items() if field is not _KEYS))
-        return found
+                result = result.union(
+                    *(held for field, held in fields.items() if field is not _KEYS)
+                )
+        return result
 
     def _put(self, objects: Iterable[int], key: Any, added: Objects) -> None:
         for name in objects:
@@ -230,17 +232,17 @@ class Aliases:
 
     def _spliced(self, node: Any) -> Objects:
         """The objects that an SQL tree contains."""
-        found = set[int]()
+        result = set[int]()
         for part in parts(node):
             inner = self._spliced(part) if isinstance(part, _SQL) else self.of(part)
-            found |= inner
-        return found
+            result |= inner
+        return result
 
 
 _SQL: Final = (bound.SqlNode, bound.SqlList, bound.SqlMap, bound.SqlScalar)
 
 
-class Told:
+class DistinguishedParts:
     """The variables of which a program can distinguish parts from copies of them.
 
     It can if it writes to such a part, or compares two values that may be the same part.

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.aliases import Aliases, Told
+from hoglet.hog.python.analysis.aliases import Aliases, DistinguishedParts
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.paths import ANY_KEY, field, is_empty
 from hoglet.hog.python.analysis.scalars import Scalars
@@ -70,7 +70,7 @@ class Borrowing:
             for node in self._nodes
             if isinstance(node, bound.AssignProperty)
         )
-        self._told = self._find_told(writes) if enabled else None
+        self._distinguished = self._find_distinguished(writes) if enabled else None
         self._sources = self._find_sources()
         self.variables: set[bound.Variable] = {
             variable for variable in self._sources if enabled and not variable.assigned
@@ -199,7 +199,7 @@ class Borrowing:
             if not self._only_looks(node, part):
                 yield from self._handed_on(node, part)
 
-    def _find_told(self, writes: Writes) -> Told | None:
+    def _find_distinguished(self, writes: Writes) -> DistinguishedParts | None:
         written = [
             node.target
             for node in self._nodes
@@ -210,16 +210,18 @@ class Borrowing:
         ]
         if not written and not compared:
             return None
-        return Told(Aliases(self._facts, self._host_names, self.lambda_of), written, compared)
+        return DistinguishedParts(
+            Aliases(self._facts, self._host_names, self.lambda_of), written, compared
+        )
 
-    def _tells(self, root: bound.Variable) -> bool:
+    def _distinguishes(self, root: bound.Variable) -> bool:
         """Whether the program can distinguish parts of a variable's value from copies of them."""
-        return self._told is not None and self._told.has(root)
+        return self._distinguished is not None and self._distinguished.has(root)
 
     def _handed_on(self, node: Any, part: Any) -> Iterable[bound.Variable]:
         """The variables that cannot borrow because a part escapes."""
         root = self._root(part)
-        if self._tells(root):
+        if self._distinguishes(root):
             yield root
         if id(node) not in self._results:  # a later write would not reach the copy
             yield from {
@@ -326,7 +328,7 @@ class Borrowing:
         if isinstance(node, bound.Declare):
             return node.variable in self.variables
         if isinstance(node, bound.ForIn):
-            return node.value in self.variables or not self._tells(self._root(part))
+            return node.value in self.variables or not self._distinguishes(self._root(part))
         if isinstance(node, bound.CallGlobal):
             return self._is_looked_at(node, part)
         if isinstance(node, bound.CallValue):

@@ -47,8 +47,8 @@ class Scalars:
                 operands = node.arguments
             case _:
                 return None
-        is_told = not any(self.is_scalar(operand) for operand in operands)
-        return (operands[0], operands[1]) if is_told else None
+        is_identity = not any(self.is_scalar(operand) for operand in operands)
+        return (operands[0], operands[1]) if is_identity else None
 
     def is_scalar(self, node: Any) -> bool:
         """Whether a value is not an object, or is a collection of literals."""
