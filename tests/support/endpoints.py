@@ -36,6 +36,7 @@ from hoglet.endpoints.openapi import api as api_documents
 from hoglet.endpoints.query_log import api as api_log
 from hoglet.endpoints.query_log import usage_api as api_usage
 from hoglet.endpoints.run.api import run_routes
+from hoglet.endpoints.run.fast_path import PATHS
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tenant_tokens import api as tenant_token_api
 from hoglet.endpoints.versions import api as api_versions
@@ -50,6 +51,7 @@ from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from hoglet.web.app import RequestPolicy, create_application
+from hoglet.web.router import Shortcut
 from support.access import NOW, World, open_world
 from support.documented import ASYNC_RESPONSE_HOOKS
 from support.sandboxes import shared_sandbox
@@ -167,6 +169,7 @@ async def open_endpoints(
                 mcp_api.project_router,
             ],
             policy=RequestPolicy(log_requests=False),
+            shortcut=Shortcut(PATHS, services.known_requests.answer),
         )
         app.state.access = world.access
         app.state.endpoints = services

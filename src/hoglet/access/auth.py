@@ -87,6 +87,7 @@ class AccessService:
         self._principals = TTLCache(self._load_principal, seconds=recall_seconds)
         self._projects = TTLCache(self._load_project, seconds=recall_seconds)
         self._tokens = TTLCache(self._load_token, seconds=recall_seconds)
+        self.times_forgotten = 0
 
     async def identify(self, key: str) -> Principal | None:
         """The principal of a personal (``phx_…``) or secret (``phs_…``) key or a tenant token.
@@ -101,6 +102,13 @@ class AccessService:
     async def project(self, project_id: int) -> Project | None:
         """The project with this id."""
         return await self._projects.get(project_id)
+
+    def recalled_until(self, key: str, project_id: int) -> float:
+        """How long the look-ups of a key and a project are cached, on the monotonic clock.
+
+        0 for tenant tokens, which are verified each time. Compare ``times_forgotten``, too.
+        """
+        return min(self._principals.expires_at(key), self._projects.expires_at(project_id))
 
     async def project_by_token(self, token: str) -> Project | None:
         """The project with this capture token (``phc_…``)."""
@@ -118,6 +126,7 @@ class AccessService:
 
     def forget(self) -> None:
         """Clear the cache; call after changes to keys, users or projects."""
+        self.times_forgotten += 1
         self._principals.forget()
         self._projects.forget()
         self._tokens.forget()
@@ -285,7 +294,7 @@ def reaches(principal: Principal, project: Project) -> bool:
 async def _project_of_personal_key(
     access: AccessService, principal: Principal, project_id: str, scope: str
 ) -> Project:
-    project = await _find_project(access, principal, project_id)
+    project = await find_project(access, principal, project_id)
     if project is not None:
         check_reach(principal, project)
     elif principal.scoped_teams or principal.scoped_organizations:
@@ -301,7 +310,7 @@ async def _project_of_personal_key(
 async def _project_of_secret_key(
     access: AccessService, principal: Principal, project_id: str
 ) -> Project:
-    project = await _find_project(access, principal, project_id)
+    project = await find_project(access, principal, project_id)
     if project is None:
         raise NotFound
     if project.id != principal.project_id:
@@ -310,9 +319,10 @@ async def _project_of_secret_key(
     return project
 
 
-async def _find_project(
+async def find_project(
     access: AccessService, principal: Principal, project_id: str
 ) -> Project | None:
+    """The project that the segment of a path means, digits or ``@current``, for this caller."""
     if project_id == CURRENT:
         return await access.current_project(principal)
     if not (project_id.isascii() and project_id.isdecimal() and len(project_id) <= _ID_DIGITS):
@@ -331,10 +341,20 @@ def _wrong_kind(principal: Principal) -> Forbidden:
     return Forbidden("Project secret keys are not supported for this action.")
 
 
+def bearer_key(header: str) -> str | None:
+    """The key in an ``Authorization`` header.
+
+    Example:
+        >>> bearer_key("Bearer phx_1"), bearer_key("Basic YTpi")
+        ('phx_1', None)
+    """
+    return header[len(_BEARER) :].strip() or None if header.startswith(_BEARER) else None
+
+
 async def _find_key(request: Request) -> tuple[str | None, str]:
-    header = request.headers.get("authorization", "")
-    if header.startswith(_BEARER) and header[len(_BEARER) :].strip():
-        return header[len(_BEARER) :].strip(), "header"
+    in_header = bearer_key(request.headers.get("authorization", ""))
+    if in_header:
+        return in_header, "header"
     in_body = await _key_in_body(request)
     if in_body:
         return in_body, "body"

@@ -8,7 +8,7 @@ docs/spec/query-endpoints.md#6-errors-keys-limits; docs/adr/0030-shared-limits.m
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -117,6 +117,17 @@ class RateLimit:
     per_hour: int | None = None
 
 
+_NO_LIMIT = RateLimit()
+
+type Limits = tuple[tuple[str, RateLimit], ...]
+"""Buckets in which a request is counted, each with its limit: ``(("key:1f2e", limit),)``."""
+
+
+def set_limits(limits: Iterable[tuple[str, RateLimit]]) -> Limits:
+    """Those that limit anything."""
+    return tuple(each for each in limits if each[1] != _NO_LIMIT)
+
+
 @dataclass(frozen=True, slots=True)
 class RateSettings:
     """Limits per key, and per project over all its keys."""
@@ -145,10 +156,17 @@ class RateLimiter:
         Raises:
             Throttled: the limit of the key or the project is exceeded.
         """
-        await self.check_key(scope.principal)
-        if scope.principal.kind == "secret":
-            await self.take(f"secret:{scope.project.id}", self.settings.per_key)
-        await self.take(f"project:{scope.project.id}", self.settings.per_project)
+        for bucket, allowance in self.limits_of(scope):
+            await self.take(bucket, allowance)
+
+    def limits_of(self, scope: ProjectScope) -> Limits:
+        """The limits of an ordinary route that are set, with their buckets."""
+        settings, principal, project = self.settings, scope.principal, scope.project
+        limits = [(f"key:{principal.key_id}", settings.per_key)]
+        if principal.kind == "secret":
+            limits.append((f"secret:{project.id}", settings.per_key))
+        limits.append((f"project:{project.id}", settings.per_project))
+        return set_limits(limits)
 
     async def check_key(self, principal: Principal) -> None:
         """Count a request of a route outside of projects.

@@ -23,7 +23,7 @@ from hoglet.endpoints.query_log.usage import EndpointUsage
 from hoglet.endpoints.run.background import RUNS, BackgroundRuns
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import ConcurrencyLimiter, ExecutionLimits, QueryExecutor
-from hoglet.endpoints.run.fast_path import FastPath, PlannedRun, around_execution_id
+from hoglet.endpoints.run.fast_path import KnownRequests
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.system_rows import RowReader, SystemRows
 from hoglet.endpoints.run.targets import MaterializedTables, RunTargets
@@ -55,7 +55,7 @@ class EndpointServices:
     aliases: Aliases
     targets: RunTargets
     runner: EndpointRunner
-    fast_path: FastPath[PlannedRun]
+    known_requests: KnownRequests
     background: BackgroundRuns
     notes: QueryLog
     telemetry: Telemetry
@@ -155,7 +155,7 @@ def build_endpoints(
         aliases=Aliases(access),
         targets=targets,
         runner=runner,
-        fast_path=FastPath[PlannedRun](runner, around_execution_id),
+        known_requests=KnownRequests(access, runner, log),
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),

@@ -54,6 +54,11 @@ class TTLCache[K: Hashable, V]:
             self._known.put(key, (time.monotonic() + self._seconds, value))
         return value
 
+    def expires_at(self, key: K) -> float:
+        """When the cached value expires, on the monotonic clock; 0 if there is none."""
+        known = self._known.get(key)
+        return 0.0 if known is None else known[0]
+
     def forget(self) -> None:
         """Clear the cache."""
         self._known.clear()

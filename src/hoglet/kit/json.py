@@ -291,3 +291,28 @@ def _parse_slowly(text: str) -> Any:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def path_of_lone_surrogate(value: Any) -> list[str] | None:
+    """Path of the first string with a lone surrogate, e.g. ``["inputs", "url"]``; else None."""
+    match value:
+        case str():
+            return [] if _has_lone_surrogate(value) else None
+        case dict():
+            items: dict[str, Any] = value
+            pairs = items.items()
+        case list():
+            pairs = [(str(index), item) for index, item in enumerate(value)]
+        case _:
+            return None
+    for name, item in pairs:
+        if _has_lone_surrogate(name):
+            return []
+        path = path_of_lone_surrogate(item)
+        if path is not None:
+            return [name, *path]
+    return None
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)

@@ -94,6 +94,11 @@ def install(tracer: Tracer | None) -> None:
     _Installed.tracer = tracer
 
 
+def is_installed() -> bool:
+    """Whether there is a tracer."""
+    return _Installed.tracer is not None
+
+
 def span(
     name: str,
     *,

@@ -4,7 +4,9 @@ Source: docs/spec/data-and-queries.md#11-routes.
 """
 
 import re
-from datetime import timedelta
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -15,12 +17,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from hoglet.access.auth import authorize, requires
-from hoglet.access.principals import ProjectScope
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
-from hoglet.endpoints.run.fast_path import RequestKey
+from hoglet.endpoints.run.cache import Result
+from hoglet.endpoints.run.fast_path import Dependencies, Headers, KnownRequest, Pieces, taken_over
 from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.response import NeedsBackground, RunResult
+from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.kit.errors import MethodNotAllowed, NotFound, Unreadable
 from hoglet.queries.container import QueryServices, services_of
@@ -28,7 +33,7 @@ from hoglet.queries.editor_query_schemas import check_editor_query
 from hoglet.queries.hogql import run_node
 from hoglet.queries.kinds import EDITOR_KINDS, check_node, unwrap
 from hoglet.queries.progress import query_progress
-from hoglet.queries.response import body_of, failed_body, formatted, query_status
+from hoglet.queries.response import after_rows, body_of, failed_body, formatted, query_status
 from hoglet.queries.schemas import (
     Allowed,
     Cancelled,
@@ -43,12 +48,30 @@ from hoglet.queries.service import PlannedQuery, QueryRequest, check_query
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe, flag
-from hoglet.web.request_body import read_body, read_object
+from hoglet.web.request_body import read_object
 from hoglet.web.router import PROJECT_PREFIX, Depends, Router
 
 router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("query:read", allow_secret_key=True))]
+
+
+def _unless_known(scope: str) -> Callable[[Request], Awaitable[ProjectScope]]:
+    """A dependency: the caller, whom the fast path may have authorized already."""
+
+    async def guard(request: Request) -> ProjectScope:
+        known = taken_over(request)
+        if known is not None:
+            return known.scope
+        project_id: str = request.path_params["project_id"]
+        return await authorize(request, project_id, scope, allow_secret_key=True)
+
+    return guard
+
+
+_read_queries = _unless_known("query:read")
+
+type Repeater = Annotated[ProjectScope, Depends(_read_queries)]
 type PersonalReader = Annotated[ProjectScope, Depends(requires("query:read"))]
 
 _READ = Depends(requires("query:read"))
@@ -62,9 +85,7 @@ _PROGRESS_WORDS = ("show_progress", "showProgress")
 @describe({200: QueryAnswer, 202: RunStatusAnswer}, body=QueryBody, methods=("POST",))
 async def run_query(request: Request) -> Response:
     """Run a query: HogQL, an insight, events, or an editor query."""
-    project_id = request.path_params["project_id"]
-    scope = await authorize(request, project_id, "query:read", allow_secret_key=True)
-    return await _run(request, scope, kind=None)
+    return await _run(request, await _read_queries(request), kind=None)
 
 
 def query_routes() -> list[BaseRoute]:
@@ -97,7 +118,7 @@ async def check_auth_for_async() -> Response:
 
 @router.post("/query/{kind}")
 @describe({200: QueryAnswer, 202: RunStatusAnswer}, body=QueryBody)
-async def run_query_of_kind(request: Request, kind: str, scope: Reader) -> Response:
+async def run_query_of_kind(request: Request, kind: str, scope: Repeater) -> Response:
     """Run a query whose kind is also in the path."""
     if kind == _DRAFTS:
         raise NotFound
@@ -141,15 +162,8 @@ async def read_query_log(request: Request, query_id: str, scope: PersonalReader)
 
 
 async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Response:
-    services = services_of(request)
-    key = await _key_of(request, scope, kind)
-    fixed_by = await services.service.fixed_by(scope.project)
-    known = services.fast_path.find(key, *fixed_by)
-    if known is not None and not _wants_text(request):
-        cached = services.fast_path.answer(known, scope)
-        if cached is not None:
-            return Response(cached.body, media_type=_JSON)
-    planned = services.fast_path.plan_of(known) if known else None
+    services, known = services_of(request), taken_over(request)
+    planned = services.endpoints.known_requests.plan_of(known) if known else None
     if planned is not None:
         return await _compute(request, scope, planned)
     body = read_body_fields(QueryBody, await read_object(request))
@@ -161,6 +175,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     if node["kind"] in EDITOR_KINDS:
         checked = check_editor_query(node, path)
         return JsonResponse(await services.editors.answer(scope, checked))
+    variables = await services.endpoints.runner.variables(scope.project.id)
     tables = readable_system_tables(scope.principal)
     requested = structs.replace(services.service.read(node, path, body), system_tables=tables)
     try:
@@ -175,14 +190,53 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
         body = failed_body(requested.node, error.detail, scope.project.timezone)
         return JsonResponse(body | more)
     if planned.events is None and not requested.is_explained:
-        services.fast_path.remember(key, planned, *fixed_by)
+        _remember(request, scope, planned, variables)
     return response
 
 
-async def _key_of(request: Request, scope: ProjectScope, kind: str | None) -> RequestKey:
-    content_type = request.headers.get("content-type", "")
-    body, scopes = await read_body(request), scope.principal.scopes
-    return RequestKey(scope.project.id, kind or "", request.method, b"", content_type, body, scopes)
+def _remember(
+    request: Request, scope: ProjectScope, planned: PlannedQuery, variables: list[InsightVariable]
+) -> None:
+    services = services_of(request)
+    known = KnownRequest(
+        RepeatedQueries(services.endpoints.runner),
+        scope,
+        planned,
+        (scope.principal, scope.project, variables),
+        limits=services.endpoints.access.rates.limits_of(scope),
+        is_json=not _wants_text(request),
+        handler=request.scope["endpoint"],
+    )
+    services.endpoints.known_requests.remember(request, known)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedQueries:
+    """Known requests of the query API; see ``RequestKind``."""
+
+    runner: EndpointRunner
+
+    async def depends_on(self, planned: PlannedQuery, project: Project) -> Dependencies:
+        """The project's variables."""
+        del planned
+        variables = await self.runner.variables(project.id)
+        return Dependencies((variables,), self.runner.variables_recalled_until(project.id))
+
+    def times_forgotten(self) -> int:
+        """How often the cache of variables was cleared."""
+        return self.runner.times_forgotten
+
+    def after_rows(self, answer: RunResult) -> Pieces:
+        """The end of the body, which has no execution id."""
+        return (after_rows(answer, {}),)
+
+    def headers(self, etag: str, result: Result | None) -> Headers:
+        """None of its own."""
+        del etag, result
+        return []
+
+    def executed(self, planned: PlannedQuery, now: datetime) -> None:
+        """Nothing is noted besides the query log."""
 
 
 async def _compute(request: Request, scope: ProjectScope, planned: PlannedQuery) -> Response:

@@ -7,11 +7,9 @@ from starlette.requests import Request
 
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.endpoints.container import EndpointServices
-from hoglet.endpoints.run.fast_path import FastPath
 from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
 from hoglet.queries.editors import EditorQueries
-from hoglet.queries.response import after_rows
-from hoglet.queries.service import PlannedQuery, QueryService
+from hoglet.queries.service import QueryService
 from hoglet.queries.taxonomy import Taxonomy
 from hoglet.queue.port import Job, Queue
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
@@ -25,7 +23,6 @@ class QueryServices:
 
     endpoints: EndpointServices
     service: QueryService
-    fast_path: FastPath[PlannedQuery]
     editors: EditorQueries
     taxonomy: Taxonomy
     background: BackgroundQueries
@@ -52,8 +49,7 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     policy = JobPolicy(at_once=AT_ONCE)
     worker = LeasedWorker(queue, database, clock, QUERIES, JobHandler(work, give_up), policy=policy)
     taxonomy = Taxonomy(service, endpoints.compiler)
-    fast_path = FastPath[PlannedQuery](endpoints.runner, lambda answer: (after_rows(answer, {}),))
-    return QueryServices(endpoints, service, fast_path, editors, taxonomy, background, worker)
+    return QueryServices(endpoints, service, editors, taxonomy, background, worker)
 
 
 def services_of(request: Request) -> QueryServices:

@@ -198,10 +198,6 @@ class QueryService:
             return outcome
         return await as_events(outcome, events, request.node)
 
-    async def fixed_by(self, project: Project) -> tuple[object, ...]:
-        """What plans of a project's queries depend on; a plan is valid while these are equal."""
-        return project, await self._runner.variables(project.id)
-
     async def compute(
         self,
         project: Project,

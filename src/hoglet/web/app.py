@@ -24,7 +24,15 @@ from hoglet.web.request_body import (
 )
 from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
 from hoglet.web.response_compression import Compression
-from hoglet.web.router import PROJECT_PREFIX, DeclaredRoute, HandlerRoute, PathNormalizer, Router
+from hoglet.web.router import (
+    PROJECT_PREFIX,
+    DeclaredRoute,
+    HandlerRoute,
+    PathNormalizer,
+    Router,
+    Shortcut,
+    ShortcutLayer,
+)
 from hoglet.web.trusted_proxy import TrustedProxy
 
 
@@ -63,6 +71,7 @@ def create_application(
     readiness: ReadinessChecks = ReadinessChecks(),
     registry: CollectorRegistry | None = None,
     policy: RequestPolicy = RequestPolicy(),
+    shortcut: Shortcut | None = None,
 ) -> Starlette:
     """Build the application.
 
@@ -74,13 +83,14 @@ def create_application(
         readiness: what ``/_readyz`` reports.
         registry: registry of metrics; a new one if omitted.
         policy: limits of requests.
+        shortcut: answers some requests before they are routed.
 
     Paths are declared without a trailing slash (see ``hoglet.web.router``). Services are attributes
     of ``app.state``.
     """
     registry = registry or CollectorRegistry()
     open_requests = OpenRequests()
-    app = Starlette(middleware=_middleware(registry, open_requests, policy))
+    app = Starlette(middleware=_middleware(registry, open_requests, policy, shortcut))
     app.router.redirect_slashes = False
     app.state.body_limit_bytes = policy.body_limit_bytes
     app.state.open_requests = open_requests
@@ -97,7 +107,10 @@ def create_application(
 
 
 def _middleware(
-    registry: CollectorRegistry, open_requests: OpenRequests, policy: RequestPolicy
+    registry: CollectorRegistry,
+    open_requests: OpenRequests,
+    policy: RequestPolicy,
+    shortcut: Shortcut | None,
 ) -> list[Middleware]:
     """The layers around the routes, outermost first."""
     return [
@@ -112,6 +125,7 @@ def _middleware(
             buffer_bytes=policy.body_buffer_bytes,
         ),
         Middleware(Compression),
+        *(() if shortcut is None else (Middleware(ShortcutLayer, shortcut=shortcut),)),
         Middleware(PathNormalizer),
         Middleware(OpenCors),
     ]

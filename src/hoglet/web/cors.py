@@ -28,7 +28,7 @@ PUBLIC_PREFIXES = (
 _RUN = re.compile(r"/api/projects/[^/]+/endpoints/[^/]+/run")
 """Endpoints that browsers run with tenant tokens. No credentials: keys are sent in a header."""
 _ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
-_EXPOSED = {
+EXPOSED = {
     **_ANY_ORIGIN,
     "Access-Control-Expose-Headers": "ETag, Link, Location, Retry-After, Hoglet-Next-Cursor",
 }
@@ -70,7 +70,7 @@ class OpenCors:
             allowed.pop("Access-Control-Allow-Credentials", None)
             await Response(status_code=204, headers=allowed)(scope, receive, send)
             return
-        await self._app(scope, receive, _with_headers(send, _EXPOSED))
+        await self._app(scope, receive, _with_headers(send, EXPOSED))
 
     def _is_public(self, path: str) -> bool:
         return path in self._exact or path.startswith(self._inside)

@@ -3,6 +3,7 @@
 import functools
 import re
 import time
+from collections.abc import Awaitable
 from typing import Any
 
 import structlog
@@ -63,6 +64,7 @@ class RequestLogMiddleware:
         self._app = app
         self._metrics = metrics
         self._log_requests = log_requests
+        self._paths: dict[Any, tuple[str, ...]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
@@ -74,14 +76,18 @@ class RequestLogMiddleware:
             await request.run(self._app, receive, self)
             return
         method = _known_method(scope["method"])
+        if not tracing.is_installed():
+            await request.run(self._app, receive, self)
+            return
         with tracing.span(method, parent=_header(scope, b"traceparent"), kind="server") as span:
             await request.run(self._app, receive, self)
-            request.describe(span, method)
+            if span.is_recorded:
+                request.describe(span, method, self.route_of(scope))
 
     def done(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         """Record and log a finished request."""
         method = _known_method(scope["method"])
-        self._metrics.observe(method, _route_of(scope), status, seconds)
+        self._metrics.observe(method, self.route_of(scope), status, seconds)
         if status < 500 and (not self._log_requests or scope["path"] in _QUIET_PATHS):
             return
         logger.info(
@@ -93,6 +99,20 @@ class RequestLogMiddleware:
             milliseconds=round(seconds * 1000, 2),
             request_id=request_id,
         )
+
+    def route_of(self, scope: Scope) -> str:
+        """The route's template, never the path itself: metric labels must have few values."""
+        if "route" in scope:
+            return scope["route"].path
+        endpoint = scope.get("endpoint")  # Starlette's own routes set only this
+        paths = self._paths.get(endpoint)
+        if paths is None:
+            routes: list[Any] = scope["app"].routes if endpoint else []
+            same = [route.path for route in routes if getattr(route, "endpoint", None) is endpoint]
+            paths = self._paths[endpoint] = tuple(same)
+        if scope["path"] in paths:  # one handler may have several routes
+            return scope["path"]
+        return paths[0] if paths else "unrouted"
 
 
 class _Watched:
@@ -117,11 +137,8 @@ class _Watched:
         finally:
             watch.done(self._scope, self._status, time.perf_counter() - started, self._id)
 
-    def describe(self, span: tracing.Span, method: str) -> None:
+    def describe(self, span: tracing.Span, method: str, route: str) -> None:
         """Name the span of the finished request after its route."""
-        if not span.is_recorded:
-            return
-        route = _route_of(self._scope)
         span.rename(f"{method} {route}")
         span.set("http.request.method", method)
         span.set("http.route", route)
@@ -147,23 +164,11 @@ class _Watched:
         if not self._status:
             await server_error()(self._scope, receive, self._sender)
 
-    async def _sender(self, message: Message) -> None:
+    def _sender(self, message: Message) -> Awaitable[None]:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             message["headers"] = [*message["headers"], (b"x-request-id", self._id.encode())]
-        await self._send(message)
-
-
-def _route_of(scope: Scope) -> str:
-    """The route's template, never the path itself: metric labels must have few distinct values."""
-    if "route" in scope:
-        return scope["route"].path
-    endpoint = scope.get("endpoint")  # Starlette's own routes set only this
-    routes: list[Any] = scope["app"].routes if endpoint else []
-    paths = [route.path for route in routes if getattr(route, "endpoint", None) is endpoint]
-    if scope["path"] in paths:  # one handler may have several routes
-        return scope["path"]
-    return next(iter(paths), "unrouted")
+        return self._send(message)
 
 
 def _known_method(method: str) -> str:

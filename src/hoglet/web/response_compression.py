@@ -14,7 +14,7 @@ for a second.
 import asyncio
 import sys
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Protocol
@@ -148,7 +148,9 @@ class Compression:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        accept = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+        accept = b",".join(
+            [value for name, value in scope["headers"] if name == b"accept-encoding"]
+        )
         encoding = choose_encoding(accept.decode("latin-1")) if accept else None
         if scope["method"] == "HEAD":
             encoding = None
@@ -158,7 +160,10 @@ class Compression:
             scope["extensions"] = {
                 name: extensions[name] for name in extensions.keys() - {_SEND_FILE}
             }
-        await self._app(scope, receive, _Response(send, encoding, self._threads).send)
+        if encoding is None:
+            await self._app(scope, receive, _unchanged(send))
+        else:
+            await self._app(scope, receive, _Response(send, encoding, self._threads).send)
 
 
 class _Response:
@@ -166,7 +171,7 @@ class _Response:
 
     __slots__ = ("_compressor", "_encoding", "_is_decided", "_send", "_start", "_threads")
 
-    def __init__(self, send: Send, encoding: str | None, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, send: Send, encoding: str, threads: ThreadPoolExecutor) -> None:
         self._send = send
         self._encoding = encoding
         self._threads = threads
@@ -186,14 +191,9 @@ class _Response:
             await self._decide(message)
 
     async def _begin(self, start: Message) -> None:
-        values: dict[bytes, bytes] = dict(start["headers"])
-        if _may_be_compressed(start["status"], values):
-            _vary(start, values)
-            if self._encoding is not None:
-                self._start = start  # held back until the first part of the body reveals its size
-                return
-        elif start["status"] == 304:
-            _vary(start, values)
+        if _note_choice(start):
+            self._start = start  # held back until the first part of the body reveals its size
+            return
         self._is_decided = True
         await self._send(start)
 
@@ -206,7 +206,7 @@ class _Response:
             await self._send(start)
             await self._send(message)
             return
-        encoding = str(self._encoding)
+        encoding = self._encoding
         headers = MutableHeaders(scope=start)
         headers["Content-Encoding"] = encoding
         del headers["Content-Length"]
@@ -243,6 +243,26 @@ class _Response:
         return await loop.run_in_executor(self._threads, lambda: compressor.compress(part) + end())
 
 
+def _unchanged(send: Send) -> Send:
+    """Send a response as it is, but tell caches that it might have been compressed."""
+
+    def sender(message: Message) -> Awaitable[None]:
+        if message["type"] == "http.response.start":
+            _note_choice(message)
+        return send(message)
+
+    return sender
+
+
+def _note_choice(start: Message) -> bool:
+    """Whether the response may be compressed; then, and for 304, ``Vary`` says so."""
+    values: dict[bytes, bytes] = dict(start["headers"])
+    may_be_compressed = _may_be_compressed(start["status"], values)
+    if may_be_compressed or start["status"] == 304:
+        _vary(start, values)
+    return may_be_compressed
+
+
 def _vary(start: Message, values: Mapping[bytes, bytes]) -> None:
     """Name ``Accept-Encoding`` in the ``Vary`` of a response."""
     known = values.get(b"vary")
@@ -256,6 +276,12 @@ def _nothing() -> bytes:
     return b""
 
 
+@lru_cache(maxsize=256)
+def _is_compressible(content_type: bytes) -> bool:
+    kind = content_type.decode("latin-1").partition(";")[0].strip().lower()
+    return kind != _EVENT_STREAM and _is_text(kind)
+
+
 def _is_text(kind: str) -> bool:
     return kind.startswith("text/") or kind in _COMPRESSIBLE or kind.endswith(_COMPRESSIBLE_ENDINGS)
 
@@ -266,7 +292,6 @@ def _may_be_compressed(status: int, values: Mapping[bytes, bytes]) -> bool:
     length = values.get(b"content-length", b"")
     if length.isdigit() and int(length) < LEAST_BYTES:
         return False
-    kind = values.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
-    if kind == _EVENT_STREAM or not _is_text(kind):
+    if not _is_compressible(values.get(b"content-type", b"")):
         return False
     return b"no-transform" not in values.get(b"cache-control", b"").lower()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAliasType, get_args, override
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route, request_response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hoglet.web.pagination import ORIGINAL_PATH
 
@@ -74,6 +74,50 @@ def normalize_path(path: str) -> str:
     if path == _ENVIRONMENTS or path.startswith(_ENVIRONMENTS + "/"):
         return _PROJECTS + path[len(_ENVIRONMENTS) :]
     return path
+
+
+class Answer(NamedTuple):
+    """A complete response: the message that starts it, and the body."""
+
+    start: Message
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """How to answer requests before they are routed.
+
+    Attributes:
+        paths: ends of the paths to which it applies.
+        answer: the response, or None for a request that is to be routed.
+    """
+
+    paths: tuple[str, ...]
+    answer: Callable[[Scope, Receive], Awaitable[Answer | None]]
+
+
+class ShortcutLayer:
+    """ASGI middleware that tries a shortcut first.
+
+    It stands inside the layers that limit, compress and log, and outside of the routes.
+    """
+
+    def __init__(self, app: ASGIApp, shortcut: Shortcut) -> None:
+        self._app = app
+        self._paths = shortcut.paths
+        self._answer = shortcut.answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http" or not scope["path"].endswith(self._paths):
+            await self._app(scope, receive, send)
+            return
+        answer = await self._answer(scope, receive)
+        if answer is None:
+            await self._app(scope, receive, send)
+            return
+        await send(answer.start)
+        await send({"type": "http.response.body", "body": answer.body})
 
 
 @dataclass(frozen=True, slots=True)

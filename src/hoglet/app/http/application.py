@@ -12,8 +12,10 @@ from hoglet.app.services.container import Services
 from hoglet.app.services.features import Features
 from hoglet.app.startup.server_file import make_token
 from hoglet.console.application import mount_console
+from hoglet.endpoints.run.fast_path import PATHS
 from hoglet.settings import Settings
 from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
+from hoglet.web.router import Shortcut
 
 
 def build_application(
@@ -44,6 +46,7 @@ def build_application(
         ),
         registry=services.registry,
         policy=_policy(services.settings),
+        shortcut=Shortcut(PATHS, features.endpoints.known_requests.answer) if is_api else None,
     )
     _set_state(app, services, features)
     if "console" in services.settings.roles:

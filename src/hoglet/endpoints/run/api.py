@@ -6,7 +6,8 @@ docs/spec/query-endpoints.md#6-errors-keys-limits.
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -15,14 +16,20 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive
 
 from hoglet.access.auth import authorize
-from hoglet.access.principals import ProjectScope
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.access.rate_limit import Limits, set_limits
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.container import EndpointServices, urls_of
 from hoglet.endpoints.response_schemas import VERSION_PARAMETER, QueryStatus
+from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.fast_path import (
-    CachedResponse,
+    Dependencies,
+    Headers,
     KnownRequest,
+    Pieces,
     PlannedRun,
-    RequestKey,
+    around_execution_id,
+    taken_over,
 )
 from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.request import JSON, polled_id, read_run
@@ -34,7 +41,6 @@ from hoglet.endpoints.run.response import (
     answered,
     cost_headers,
     form_of,
-    not_modified,
     polled,
     query_status,
 )
@@ -47,8 +53,8 @@ from hoglet.endpoints.tenant_tokens.grants import (
     tenant_query_id,
 )
 from hoglet.kit.errors import HogletError, Invalid, NotFound
+from hoglet.web.cors import EXPOSED
 from hoglet.web.openapi import DocumentedResponse, OpenResponse, describe, flag, number, text
-from hoglet.web.request_body import read_body
 from hoglet.web.router import PROJECT_PREFIX
 from hoglet.web.validation import REQUIRED
 
@@ -117,35 +123,20 @@ def run_routes() -> list[BaseRoute]:
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or poll a background run."""
     services: EndpointServices = request.app.state.endpoints
-    scope = await authorize(
-        request,
-        request.path_params["project_id"],
-        "endpoint:read",
-        allow_secret_key=True,
-        allow_tenant_token=True,
-        throttle=False,
-    )
-    name = request.path_params["name"]
-    if scope.principal.tenant is not None:
-        check_endpoint(scope.principal.tenant, name)
-    current = await _find(services, scope, name)
-    await _throttle(services, scope, current)
-    if current is None:
-        raise NotFound
-    requested = polled_id(request)
-    if requested is not None:
-        return await _poll(request, services, scope, current, requested)
-    is_json = form_of(request, current) == JSON
-    key = await _key_of(request, scope)
-    known = await _known(services, scope, current, key)
-    cached = services.fast_path.answer(known, scope) if known and is_json else None
-    if cached is not None:
-        return _quickly(request, services, cached)
-    planned = services.fast_path.plan_of(known) if known else None
+    known: KnownRequest[PlannedRun] | None = taken_over(request)
+    if known is not None:
+        scope, current = known.scope, known.planned.current
+    else:
+        scope, current = await _authorized(request, services)
+        requested = polled_id(request)
+        if requested is not None:
+            return await _poll(request, services, scope, current, requested)
+        form_of(request, current)
+    planned = services.known_requests.plan_of(known) if known else None
     if planned is None:
+        variables = await services.runner.variables(scope.project.id)
         planned = await _plan(request, services, scope, current)
-        fixed_by = await services.runner.variables(scope.project.id)
-        services.fast_path.remember(key, planned, current, scope.project, fixed_by)
+        _remember(request, services, scope, planned, variables)
     form = form_of(request, planned.read_plan.target)
     outcome = await unless_disconnected(request, _run(services, scope, planned))
     if outcome is None:
@@ -183,31 +174,47 @@ async def _poll(
     return polled(urls_of(request, scope), row, request.path_params["name"])
 
 
-async def _key_of(request: Request, scope: ProjectScope) -> RequestKey:
-    tenant = scope.principal.tenant
-    return RequestKey(
-        scope.project.id,
-        request.path_params["name"],
-        request.method,
-        request.scope["query_string"],
-        request.headers.get("content-type", ""),
-        await read_body(request),
-        scope.principal.scopes,
-        b"" if tenant is None else tenant.fingerprint.encode(),
+async def _authorized(
+    request: Request, services: EndpointServices
+) -> tuple[ProjectScope, RunTarget]:
+    """The caller and the newest version of the endpoint."""
+    scope = await authorize(
+        request,
+        request.path_params["project_id"],
+        "endpoint:read",
+        allow_secret_key=True,
+        allow_tenant_token=True,
+        throttle=False,
     )
+    name = request.path_params["name"]
+    if scope.principal.tenant is not None:
+        check_endpoint(scope.principal.tenant, name)
+    current = await _find(services, scope, name)
+    for bucket, allowance in _limits(services, scope, current):
+        await services.access.rates.take(bucket, allowance)
+    if current is None:
+        raise NotFound
+    return scope, current
 
 
-async def _known(
-    services: EndpointServices, scope: ProjectScope, current: RunTarget, key: RequestKey
-) -> KnownRequest[PlannedRun] | None:
-    """The request, if it was planned from the same endpoint, version, project and variables."""
-    variables = await services.runner.variables(scope.project.id)
-    known = services.fast_path.find(key, current, scope.project, variables)
-    if known is None:
-        return None
-    planned = known.planned
-    target = await services.targets.version(current, planned.run_request.version)
-    return known if target == planned.read_plan.target else None
+def _remember(
+    request: Request,
+    services: EndpointServices,
+    scope: ProjectScope,
+    planned: PlannedRun,
+    variables: list[InsightVariable],
+) -> None:
+    target = planned.read_plan.target
+    known = KnownRequest(
+        EndpointRuns(services),
+        scope,
+        planned,
+        (scope.principal, scope.project, planned.current, target, variables),
+        limits=_limits(services, scope, planned.current),
+        is_json=form_of(request, target) == JSON,
+        handler=request.scope["endpoint"],
+    )
+    services.known_requests.remember(request, known)
 
 
 async def _plan(
@@ -222,7 +229,8 @@ async def _plan(
     run_request = replace(run_request, system_tables=tables)
     target = await services.targets.version(current, run_request.version)
     form_of(request, target)
-    return PlannedRun(run_request, await services.runner.check(scope, target, run_request))
+    read_plan = await services.runner.check(scope, target, run_request)
+    return PlannedRun(run_request, read_plan, current)
 
 
 def _at_cursor(services: EndpointServices, run_request: RunRequest) -> RunRequest:
@@ -243,32 +251,60 @@ async def _find(services: EndpointServices, scope: ProjectScope, name: str) -> R
         return None
 
 
-async def _throttle(
-    services: EndpointServices, scope: ProjectScope, target: RunTarget | None
-) -> None:
-    """Apply the rate limits of the key, the project's secret keys and the project.
+def _limits(services: EndpointServices, scope: ProjectScope, target: RunTarget | None) -> Limits:
+    """The rate limits of the key, the project's secret keys and the project, if there are any.
 
     Runs have separate buckets; runs of a ready materialized version have higher limits.
     """
-    rates, kind, allowance = services.access.rates, "runs", services.settings.runs
+    kind, allowance = "runs", services.settings.runs
     if (
         target is not None
         and target.materialization is not None
         and target.materialization.table is not None
     ):
         kind, allowance = "materialized", services.settings.materialized_runs
-    await rates.take(f"{kind}:{scope.principal.key_id}", allowance)
+    limits = [(f"{kind}:{scope.principal.key_id}", allowance)]
     if scope.principal.kind == "secret":
-        await rates.take(f"{kind}:secret:{scope.project.id}", allowance)
-    await rates.take(f"project:{scope.project.id}", rates.settings.per_project)
+        limits.append((f"{kind}:secret:{scope.project.id}", allowance))
+    limits.append((f"project:{scope.project.id}", services.access.rates.settings.per_project))
+    return set_limits(limits)
 
 
-def _quickly(request: Request, services: EndpointServices, cached: CachedResponse) -> Response:
-    target = cached.target
-    services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
-    headers = {"ETag": cached.etag, **VARY, **cost_headers(cached.result, is_cached=True)}
-    known = not_modified(request, cached.etag)
-    return known or Response(cached.body, media_type=JSON, headers=headers)
+@dataclass(frozen=True, slots=True)
+class EndpointRuns:
+    """Known requests of endpoints; see ``RequestKind``."""
+
+    services: EndpointServices
+
+    async def depends_on(self, planned: PlannedRun, project: Project) -> Dependencies:
+        """The newest version, the planned one, and the project's variables."""
+        targets, runner = self.services.targets, self.services.runner
+        current = await targets.current(project.id, planned.current.name)
+        target = await targets.version(current, planned.run_request.version)
+        variables = await runner.variables(project.id)
+        until = targets.recalled_until(current, target)
+        until = min(until, runner.variables_recalled_until(project.id))
+        return Dependencies((current, target, variables), until)
+
+    def times_forgotten(self) -> int:
+        """How often the caches of endpoints and variables were cleared."""
+        return self.services.targets.times_forgotten + self.services.runner.times_forgotten
+
+    def after_rows(self, answer: RunResult) -> Pieces:
+        """The end of the body; the execution id goes between the two pieces."""
+        return around_execution_id(answer)
+
+    def headers(self, etag: str, result: Result | None) -> Headers:
+        """With the ETag, the headers for browsers, and the cost."""
+        headers = {"ETag": etag, **VARY, **EXPOSED}
+        if result is not None:
+            headers |= cost_headers(result, is_cached=True)
+        return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+    def executed(self, planned: PlannedRun, now: datetime) -> None:
+        """Note when the version was last run."""
+        target = planned.read_plan.target
+        self.services.notes.executed(target.endpoint_id, target.version_id, now)
 
 
 async def _run(

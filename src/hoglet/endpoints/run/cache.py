@@ -63,11 +63,15 @@ class Result:
     @property
     def target_age(self) -> datetime:
         """When the result expires."""
-        return self.computed_at + timedelta(seconds=self.cache_seconds)
+        return self.ends()
+
+    def ends(self, *, times: int = 1) -> datetime:
+        """When the result is as old as ``times`` its cache time."""
+        return self.computed_at + timedelta(seconds=self.cache_seconds * times)
 
     def is_fresh(self, now: datetime, *, times: int = 1) -> bool:
         """Whether the result is younger than ``times`` its cache time."""
-        return now < self.computed_at + timedelta(seconds=self.cache_seconds * times)
+        return now < self.ends(times=times)
 
     @property
     def size_bytes(self) -> int:

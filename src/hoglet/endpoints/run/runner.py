@@ -77,6 +77,7 @@ class EndpointRunner:
         self._shared_runs: SingleFlight[Result] = SingleFlight()
         self._database = database
         self._variables = TTLCache(self._load_variables, seconds=_VARIABLES_SECONDS)
+        self.times_forgotten = 0
 
     async def run(
         self, scope: ProjectScope, read_plan: ReadPlan, request: RunRequest
@@ -146,20 +147,9 @@ class EndpointRunner:
         """Whether a plan that was made earlier is the one that would be made now."""
         return read_plan.is_reusable and not read_plan.is_expired(self._clock.now())
 
-    def note_hit(
-        self,
-        user_id: int | None,
-        read_plan: ReadPlan,
-        request: RunRequest,
-        result: Result,
-        execution_id: UUID,
-    ) -> None:
-        """Log a run that was served from the cache."""
-        zone = read_plan.project.timezone
-        answer = RunResult(
-            read_plan.target, result, execution_id, zone, is_cached=True, request=request
-        )
-        self._note(user_id, answer, request, 0.0)
+    def hit_entry(self, scope: ProjectScope, answer: RunResult) -> QueryLogEntry:
+        """The query log's entry of a run that is served from the cache."""
+        return self._entry_of(scope.user_id, answer, answer.request, 0.0)
 
     async def compute(
         self,
@@ -338,29 +328,37 @@ class EndpointRunner:
         known = await self._variables.get(project_id)
         return [] if known is None else known
 
+    def variables_recalled_until(self, project_id: int) -> float:
+        """How long the project's variables are cached, on the monotonic clock."""
+        return self._variables.expires_at(project_id)
+
     async def _load_variables(self, project_id: int) -> list[InsightVariable]:
         async with self._database.read() as session:
             return await list_variables(session, project_id)
 
     def forget(self) -> None:
         """Clear the cache of the project's variables."""
+        self.times_forgotten += 1
         self._variables.forget()
 
     def _note(
         self, user_id: int | None, answer: RunResult, request: RunRequest, seconds: float
     ) -> None:
+        self._log.add(self._entry_of(user_id, answer, request, seconds))
+
+    def _entry_of(
+        self, user_id: int | None, answer: RunResult, request: RunRequest, seconds: float
+    ) -> QueryLogEntry:
         entry = self._entry(answer.target, request, answer.execution_id, user_id)
         result = answer.result
-        self._log.add(
-            msgspec.structs.replace(
-                entry,
-                seconds=seconds,
-                rows=result.row_count,
-                rows_read=0 if answer.is_cached else result.rows_read,
-                bytes_read=0 if answer.is_cached else result.bytes_read,
-                is_cached=answer.is_cached,
-                is_materialized=result.is_materialized,
-            )
+        return msgspec.structs.replace(
+            entry,
+            seconds=seconds,
+            rows=result.row_count,
+            rows_read=0 if answer.is_cached else result.rows_read,
+            bytes_read=0 if answer.is_cached else result.bytes_read,
+            is_cached=answer.is_cached,
+            is_materialized=result.is_materialized,
         )
 
     def _note_failure(

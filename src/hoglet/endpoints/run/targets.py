@@ -72,6 +72,7 @@ class RunTargets:
     def __init__(self, database: Database, *, recall_seconds: float = RECALL_SECONDS) -> None:
         self._database = database
         self._known = TTLCache(self._load, seconds=recall_seconds)
+        self.times_forgotten = 0
 
     async def current(self, project_id: int, name: str) -> RunTarget:
         """The newest version of an active endpoint.
@@ -97,8 +98,17 @@ class RunTargets:
             raise unknown_version(number, current.name, current.current_version)
         return target
 
+    def recalled_until(self, current: RunTarget, target: RunTarget) -> float:
+        """How long these versions are cached, on the monotonic clock."""
+        project_id, name = current.project_id, current.name
+        until = self._known.expires_at((project_id, name, None))
+        if target is current:
+            return until
+        return min(until, self._known.expires_at((project_id, name, target.version)))
+
     def forget(self) -> None:
         """Clear the cache; call after every change."""
+        self.times_forgotten += 1
         self._known.forget()
 
     async def _load(self, key: tuple[int, str, int | None]) -> RunTarget | None:

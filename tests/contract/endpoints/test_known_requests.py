@@ -1,0 +1,235 @@
+"""Requests that were sent before: answered before routing, and never from what has changed since.
+
+Source: docs/adr/0059-answered-before-routing.md.
+"""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from hoglet.access.rate_limit import RateLimit
+from hoglet.endpoints.settings import EndpointSettings
+from hoglet.sandbox import Sandbox
+from hoglet.warehouse import ClickHouseWarehouse
+from support.endpoints import EndpointWorld, open_endpoints
+
+REFRESH = pytest.mark.parametrize("refresh", ["blocking", "force_blocking"])
+TIMES = 3
+
+
+async def repeated(endpoints: EndpointWorld, name: str, **body: Any) -> list[httpx.Response]:
+    """The responses to the same run, sent often enough to be known; all succeed."""
+    responses = [await endpoints.run(name, **body) for _ in range(TIMES)]
+    assert [each.status_code for each in responses] == [200] * TIMES
+    return responses
+
+
+def without_ids(headers: httpx.Headers) -> dict[str, str]:
+    varying = ("x-request-id", "hoglet-elapsed-seconds")
+    return {name: value for name, value in headers.items() if name not in varying}
+
+
+async def test_a_known_run_differs_in_its_execution_id_only(endpoints: EndpointWorld) -> None:
+    await endpoints.create("SELECT number AS n FROM numbers(3)", name="a")
+    first, second, third = await repeated(endpoints, "a")
+    assert (first.json()["is_cached"], second.json()["is_cached"]) == (False, True)
+    assert len({each.json()["execution_id"] for each in (first, second, third)}) == 3
+    assert len({each.headers["x-request-id"] for each in (first, second, third)}) == 3
+    differing = {"execution_id": "", "is_cached": True}
+    assert first.json() | differing == second.json() | differing == third.json() | differing
+    assert list(first.json()) == list(third.json())
+    assert int(third.headers["content-length"]) == len(third.content)
+    assert third.headers["vary"] == "Accept"
+    assert first.headers["access-control-expose-headers"] in third.headers.values()
+    assert third.headers["hoglet-rows-read"] == "0"
+    assert without_ids(second.headers) == without_ids(third.headers)
+
+
+@REFRESH
+async def test_a_key_that_ends_is_refused_at_once(endpoints: EndpointWorld, refresh: str) -> None:
+    await endpoints.create(name="a")
+    body = {"label": "short-lived", "scopes": ["endpoint:read"]}
+    created = (await endpoints.client.post("/api/personal_api_keys/", json=body)).json()
+    headers = {"Authorization": f"Bearer {created['value']}"}
+
+    async def run() -> int:
+        url = f"{endpoints.base}/a/run"
+        sent = await endpoints.client.post(url, json={"refresh": refresh}, headers=headers)
+        return sent.status_code
+
+    assert [await run() for _ in range(TIMES)] == [200] * TIMES
+    await endpoints.client.delete(f"/api/personal_api_keys/{created['id']}")
+    assert await run() == 401
+
+
+@REFRESH
+async def test_a_key_runs_only_what_its_own_scopes_allow(
+    endpoints: EndpointWorld, refresh: str
+) -> None:
+    await endpoints.create(name="a")
+    await repeated(endpoints, "a", refresh=refresh)
+    for scopes, status in ((["insight:read"], 403), (["endpoint:read"], 200)):
+        headers = {"Authorization": f"Bearer {await endpoints.world.add_key(scopes)}"}
+        url = f"{endpoints.base}/a/run"
+        sent = await endpoints.client.post(url, json={"refresh": refresh}, headers=headers)
+        assert sent.status_code == status
+
+
+@REFRESH
+async def test_changes_of_an_endpoint_show_at_once(endpoints: EndpointWorld, refresh: str) -> None:
+    await endpoints.create("SELECT 1", name="a")
+    await repeated(endpoints, "a", refresh=refresh)
+    await endpoints.patch("/a", {"query": {"kind": "HogQLQuery", "query": "SELECT 2"}})
+    changed = await endpoints.ran("a", refresh=refresh)
+    assert (changed["results"], changed["endpoint_version"]) == ([[2]], 2)
+    await repeated(endpoints, "a", refresh=refresh)
+    await endpoints.patch("/a", {"is_active": False})
+    assert (await endpoints.run("a", refresh=refresh)).status_code == 404
+    await endpoints.patch("/a", {"is_active": True})
+    await repeated(endpoints, "a", refresh=refresh)
+    assert (await endpoints.client.delete(f"{endpoints.base}/a")).status_code == 204
+    assert (await endpoints.run("a", refresh=refresh)).status_code == 404
+    await endpoints.create("SELECT 3", name="a")
+    assert (await endpoints.ran("a", refresh=refresh))["results"] == [[3]]
+
+
+@REFRESH
+async def test_an_alias_that_moves_takes_its_runs_with_it(
+    endpoints: EndpointWorld, refresh: str
+) -> None:
+    await endpoints.create("SELECT 1", name="a")
+    await endpoints.patch("/a", {"query": {"kind": "HogQLQuery", "query": "SELECT 2"}})
+    alias = f"{endpoints.base}/a/aliases/prod"
+    for version in (1, 2, 1):
+        await endpoints.client.put(alias, json={"version": version})
+        runs = await repeated(endpoints, "a", version="prod", refresh=refresh)
+        assert [each.json()["results"] for each in runs] == [[[version]]] * TIMES
+    await endpoints.client.delete(alias)
+    assert (await endpoints.run("a", version="prod", refresh=refresh)).status_code == 400
+
+
+@REFRESH
+async def test_other_values_and_a_changed_project_show_at_once(
+    endpoints: EndpointWorld, refresh: str
+) -> None:
+    identifier = await endpoints.add_variable("x", "String", "before")
+    variables = {identifier: {"variableId": identifier, "code_name": "x"}}
+    query = "SELECT {variables.x}"
+    await endpoints.create({"kind": "HogQLQuery", "query": query, "variables": variables}, name="a")
+    await repeated(endpoints, "a", refresh=refresh)
+    for value in ("one", "two"):
+        runs = await repeated(endpoints, "a", refresh=refresh, variables={"x": value})
+        assert [each.json()["results"] for each in runs] == [[[value]]] * TIMES
+    project = f"/api/projects/{endpoints.project_id}"
+    await endpoints.client.patch(f"{project}/", json={"timezone": "Asia/Tokyo"})
+    assert (await endpoints.ran("a", refresh=refresh))["timezone"] == "Asia/Tokyo"
+
+
+async def test_a_known_run_obeys_the_headers_that_it_is_sent_with(
+    endpoints: EndpointWorld,
+) -> None:
+    await endpoints.create("SELECT number AS n FROM numbers(2)", name="a")
+    url = f"{endpoints.base}/a/run"
+    for _ in range(TIMES):
+        plain = await endpoints.client.get(url)
+        text = await endpoints.client.get(url, headers={"Accept": "text/csv"})
+        known = await endpoints.client.get(url, headers={"If-None-Match": plain.headers["etag"]})
+        other = await endpoints.client.get(url, headers={"If-None-Match": '"other"'})
+        refused = await endpoints.client.get(url, headers={"Accept": "image/png"})
+        assert plain.json()["results"] == [[0], [1]]
+        assert text.text.splitlines() == ["n", "0", "1"]
+        assert (known.status_code, known.content, other.status_code) == (304, b"", 200)
+        assert known.headers["etag"] == plain.headers["etag"]
+        assert "access-control-allow-origin" in known.headers
+        assert refused.status_code == 406
+
+
+async def test_a_large_known_run_is_compressed_for_those_who_ask(
+    endpoints: EndpointWorld,
+) -> None:
+    await endpoints.create("SELECT number AS n FROM numbers(1000) LIMIT 1000", name="a")
+    url = f"{endpoints.base}/a/run"
+    for _ in range(TIMES):
+        plain = await endpoints.client.post(url, json={}, headers={"Accept-Encoding": "identity"})
+        packed = await endpoints.client.post(url, json={}, headers={"Accept-Encoding": "gzip"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert "content-encoding" not in plain.headers
+        assert packed.json()["results"] == plain.json()["results"]
+
+
+@REFRESH
+async def test_known_runs_are_counted_once_each(
+    tmp_path: Any,
+    warehouse: ClickHouseWarehouse,
+    endpoint_sandbox: Sandbox,
+    fresh_project_id: int,
+    refresh: str,
+) -> None:
+    settings = EndpointSettings(runs=RateLimit(per_minute=4))
+    async with open_endpoints(
+        tmp_path, warehouse, endpoint_sandbox, fresh_project_id, settings
+    ) as endpoints:
+        await endpoints.create(name="a")
+        statuses = [(await endpoints.run("a", refresh=refresh)).status_code for _ in range(5)]
+        assert statuses == [200, 200, 200, 200, 429]
+        refused = await endpoints.run("a", refresh=refresh)
+        assert refused.json()["code"] == "throttled"
+        assert "retry-after" in refused.headers
+        assert refused.headers["access-control-allow-origin"] == "*"
+
+
+@REFRESH
+async def test_each_known_run_is_logged(endpoints: EndpointWorld, refresh: str) -> None:
+    await endpoints.create("SELECT 1", name="a")
+    runs = await repeated(endpoints, "a", refresh=refresh)
+    await endpoints.services.notes.flush()
+    await endpoints.create("SELECT query_id, is_cached, result_rows FROM query_log", name="log")
+    ids = {each.json()["execution_id"] for each in runs}
+    logged = (await endpoints.ran("log", refresh="force_blocking"))["results"]
+    assert {query_id for query_id, _, _ in logged} == ids
+    assert {rows for _, _, rows in logged} == {1}
+    expected = {int(each.json()["is_cached"]) for each in runs}
+    assert {int(is_cached) for _, is_cached, _ in logged} == expected
+
+
+async def test_a_result_that_has_expired_is_computed_again(endpoints: EndpointWorld) -> None:
+    await endpoints.create("SELECT now64(6)", name="a", cache_age_seconds=300)
+    before = await endpoints.ran("a")
+    assert (await repeated(endpoints, "a"))[-1].json()["results"] == before["results"]
+    endpoints.world.clock.advance(seconds=301)
+    after = await endpoints.ran("a")
+    assert (after["is_cached"], after["results"] != before["results"]) == (False, True)
+
+
+async def test_a_large_body_with_a_known_head_is_413(endpoints: EndpointWorld) -> None:
+    """HTTP/2 requests may have a body without announcing its length."""
+    await endpoints.create(name="a")
+    url = f"{endpoints.base}/a/run"
+    for _ in range(TIMES):
+        assert (await endpoints.client.get(url)).status_code == 200
+    endpoints.app.state.body_limit_bytes = 1000
+    request = endpoints.client.build_request("GET", url)
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b" " * 1001, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "http_version": "2",
+        "method": "GET",
+        "path": url,
+        "raw_path": url.encode(),
+        "root_path": "",
+        "scheme": "http",
+        "query_string": b"",
+        "headers": [(name.lower(), value) for name, value in request.headers.raw],
+        "client": ("127.0.0.1", 4711),
+        "server": ("h", 80),
+    }
+    await endpoints.app(scope, receive, send)
+    assert sent[0]["status"] == 413
