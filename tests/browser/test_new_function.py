@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from support.server import RunningServer
 
@@ -86,3 +86,28 @@ def test_the_mappings_of_a_template_are_chosen(signed_in: Page, server: RunningS
         path = f"/api/projects/1/hog_functions/{page.url.rsplit('/', 1)[1]}"
         stored = server.client.get(path).json()["mappings"] or []
         assert [each["name"] for each in stored] == names
+
+
+# Timers of 10 ms, with which NiceGUI waits for its connection, fire late and in reverse order.
+LATE_TIMERS = """
+let delay = 1000;
+const start = window.setTimeout;
+window.setTimeout = (act, ms, ...rest) =>
+  start(act, ms === 10 ? (delay = Math.max(10, delay - 20)) : ms, ...rest);
+"""
+
+
+def test_what_is_typed_before_the_connection_is_open_arrives_in_order(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    sockets: list[WebSocketRoute] = []
+    page.route_web_socket(re.compile("_nicegui_ws"), lambda socket: sockets.append(socket))
+    page.add_init_script(LATE_TIMERS)
+    page.goto(f"{NEW}?blank=destination")
+    page.get_by_label("Function name").press_sequentially("Typed at once")
+    page.get_by_role("button", name="Create").click()
+    sockets[0].connect_to_server()
+    expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}$"))
+    path = f"/api/projects/1/hog_functions/{page.url.rsplit('/', 1)[1]}"
+    assert server.client.get(path).json()["name"] == "Typed at once"

@@ -469,6 +469,29 @@
     if (popup) new MutationObserver(note).observe(popup, { attributeFilter: ["aria-hidden"] });
   });
 
+  // --- input before the connection is open ---
+  // NiceGUI would wait for the connection with a timer for each event, so that the events arrive in
+  // any order: an older value after a newer one, a click before the text. They queue here instead.
+  const queued = [];
+  let socket; // set once the page is drawn
+  let isOpen = false;
+  Object.defineProperty(globalThis, "socket", {
+    get: () => socket,
+    set: (opened) => {
+      const emit = opened.emit.bind(opened);
+      opened.emit = (...message) =>
+        isOpen || message[0] === "handshake" ? emit(...message) : queued.push(message);
+      socket = opened;
+    },
+  });
+  Object.defineProperty(globalThis, "did_handshake", {
+    get: () => socket !== undefined,
+    set: (isDone) => {
+      isOpen = isDone;
+      if (isOpen) for (const message of queued.splice(0)) socket.emit(...message);
+    },
+  });
+
   // --- pages that refresh by themselves pause in a hidden tab ---
   document.addEventListener("visibilitychange", () =>
     globalThis.emitEvent?.("hoglet-visible", !document.hidden),
