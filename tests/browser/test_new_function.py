@@ -102,7 +102,11 @@ def test_what_is_typed_before_the_connection_is_open_arrives_in_order(
 ) -> None:
     page = signed_in
     sockets: list[WebSocketRoute] = []
-    page.route_web_socket(re.compile("_nicegui_ws"), lambda socket: sockets.append(socket))
+
+    def hold(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+
+    page.route_web_socket(re.compile("_nicegui_ws"), hold)
     page.add_init_script(LATE_TIMERS)
     page.goto(f"{NEW}?blank=destination")
     page.get_by_label("Function name").press_sequentially("Typed at once")

@@ -142,6 +142,41 @@ def test_errors_stand_at_their_fields(signed_in: Page, server: RunningServer) ->
     assert stored(server, function_id)["inputs"]["url"]["value"] == "https://two.example"
 
 
+def test_a_save_shows_its_warnings_until_they_are_mended(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    schema = [{"key": "url", "type": "string", "label": "Address"}]
+    filters = {"properties": [{"key": "plan", "type": "event", "operator": "exact"}]}
+    function_id = create(
+        server,
+        hog=f"print('{HOSTILE}')\nprint(inputs.urll)",
+        inputs_schema=schema,
+        inputs={"url": {"value": "https://one.example"}},
+        filters=filters,
+    )
+    page.goto(f"/project/1/functions/{function_id}")
+    warnings = page.get_by_role("status").filter(has=page.get_by_role("listitem"))
+    save = page.get_by_role("button", name="Save", exact=True)
+    expect(save).to_be_visible()
+    expect(warnings).to_be_hidden()
+
+    save.click()
+    expect(warnings.get_by_role("listitem")).to_have_text(
+        [
+            re.compile("^Code, line 2: Unknown input `urll`. Did you mean"),
+            re.compile("^Filters, properties, 0: Property filter without `value`. "),
+        ]
+    )
+
+    page.get_by_role("textbox", name="Code").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text("print(inputs.url)")
+    save.click()
+    expect(warnings.get_by_role("listitem")).to_have_count(1)
+    expect(warnings).to_contain_text("Property filter without")
+
+
 def test_inputs_masking_and_mappings_have_forms(signed_in: Page, server: RunningServer) -> None:
     page = signed_in
     function_id = create(server)

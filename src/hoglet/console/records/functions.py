@@ -34,6 +34,16 @@ class WatcherStatus(TypedDict):
     tokens: int
 
 
+class SaveWarning(TypedDict):
+    """A warning of a save; ``attr`` is ``hog``, ``inputs__url``, ``filters__properties__0``."""
+
+    message: str
+    hint: str | None
+    line: int
+    column: int
+    attr: str
+
+
 class FunctionRecord(TypedDict):
     """A function; lists lack the inputs, mappings and drafts."""
 

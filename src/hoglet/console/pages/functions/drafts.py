@@ -9,7 +9,7 @@ from typing import cast
 from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
-from hoglet.console.records.functions import FunctionRecord
+from hoglet.console.records.functions import FunctionRecord, SaveWarning
 from hoglet.console.records.project import RequestBody
 from hoglet.console.widgets import Link, confirm, moment, notify, url_value
 
@@ -66,14 +66,14 @@ class DraftSwitch:
     def buttons(
         self,
         body: Callable[[], RequestBody | None],
-        saved: Callable[[FunctionRecord], None],
+        saved: Callable[[FunctionRecord, list[SaveWarning]], None],
         refused: Callable[[Reply], None],
     ) -> None:
         """Render the buttons.
 
         Args:
             body: what to save; None if that is not possible.
-            saved: called with the record.
+            saved: called with the record and the warnings of the save.
             refused: called with the error.
         """
         self._body, self._saved, self._refused = body, saved, refused
@@ -101,7 +101,8 @@ class DraftSwitch:
             return False
         self._function["updated_at"] = reply.body["updated_at"]
         self._saved_at = reply.body.get("draft_updated_at")
-        self._saved(reply.body["draft"] if is_draft else reply.body)
+        warnings: list[SaveWarning] = reply.body.get("warnings") or []
+        self._saved(reply.body["draft"] if is_draft else reply.body, warnings)
         ui.notify("Draft saved." if is_draft else "Saved.", type="positive")
         return True
 

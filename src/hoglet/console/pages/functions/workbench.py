@@ -9,6 +9,7 @@ from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.code_editor import CodeEditor
+from hoglet.console.components.save_warnings import SaveWarnings
 from hoglet.console.filters_form import FiltersForm
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 from hoglet.console.pages.functions.drafts import DraftSwitch
@@ -19,7 +20,12 @@ from hoglet.console.pages.functions.forms.schema_form import SchemaForm
 from hoglet.console.pages.functions.function_test import TestPanel
 from hoglet.console.pages.functions.history import written
 from hoglet.console.pages.functions.matches import MatchCounter
-from hoglet.console.records.functions import EditedFilters, FunctionInputs, FunctionRecord
+from hoglet.console.records.functions import (
+    EditedFilters,
+    FunctionInputs,
+    FunctionRecord,
+    SaveWarning,
+)
 from hoglet.console.records.project import RequestBody
 from hoglet.console.source_excerpt import code_block
 from hoglet.console.suggestions import Suggestions
@@ -98,6 +104,7 @@ class Workbench:
             ui.button("Format", on_click=self._format).props("flat dense")
             self._drafts.buttons(self._body, self._saved, self._refused)
         self._drafts.notice()
+        self._warnings = SaveWarnings()
         self._editor = CodeEditor(
             self._backend,
             self._function["hog"],
@@ -217,8 +224,9 @@ class Workbench:
             body["filters"] = self._filters_form.value()
         return body
 
-    def _saved(self, function: FunctionRecord) -> None:
+    def _saved(self, function: FunctionRecord, warnings: list[SaveWarning]) -> None:
         self._function |= function
+        self._warnings.show(warnings)
         self._editor.mark_saved()
         self._saved_forms = self._form_values()
         self._note_changes()
@@ -243,6 +251,7 @@ class Workbench:
 
     def _clear_problems(self) -> None:
         self._problem.set_text("")
+        self._warnings.show([])
         self._form.clear_problems()
         for form in self._forms.values():
             form.show_problem("")
