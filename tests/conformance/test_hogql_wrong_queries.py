@@ -5,6 +5,7 @@
 inside may show: neither names of columns that hoglet made, nor types and functions of the engine.
 """
 
+# ruff: noqa: E501 (a query reads best on one line)
 import random
 import re
 from collections.abc import Iterator
@@ -80,6 +81,34 @@ def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -
     elif error.end == 0:
         assert (problem.start, problem.end) == (0, len(query))
         assert not str(as_query_error(error)).startswith("1:1")
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("select event form events", "did you mean FROM instead of 'form'?"),
+        ("select event from events wehre event = 'x'", "did you mean WHERE instead of 'wehre'?"),
+        ("select event from events gruop by event", "did you mean GROUP instead of 'gruop'?"),
+        ("select event from events oder by event", "did you mean ORDER instead of 'oder'?"),
+        ("select event from events limt 5", "did you mean LIMIT instead of 'limt'?"),
+        ("selct event from events", "did you mean SELECT instead of 'selct'?"),
+        ("drop table events", "queries only read: SELECT event FROM events"),
+        ("select case when event = 'a' then 1 from events", "write CASE WHEN a THEN b ELSE c END"),
+        ("select toStartOfInterval(timestamp, 5 minute) from events", "write INTERVAL 5 MINUTE"),
+        ("select event from events where event like %a%", "write event LIKE '%a%', the pattern as a string"),
+        ("select event from events where event = any(['a'])", "= ANY (...) is written event IN ('a', 'b')"),
+        ("select now() - '7 days'", "write interval 7 day"),
+        ("select toIntOrNull('x')", "use toInt(x), which is NULL for other values"),
+        ("select a = from events", None),
+        ("select else from events group", None),
+        ("select event, orders is 5 from events", None),
+    ],
+)  # fmt: skip
+def test_hints(query: str, hint: str | None, hogql_world: HogqlWorld) -> None:
+    error = error_of(query, hogql_world)
+
+    assert error is not None
+    assert error[1].hint == hint
 
 
 def test_places_count_characters(hogql_world: HogqlWorld) -> None:

@@ -175,5 +175,14 @@ _INSTEAD = {
     "grouping": "use WITH ROLLUP or CUBE, whose total rows have empty values",
     "unix_timestamp": "use toUnixTimestamp(x)",
     "strftime": "use formatDateTime(x, '%Y-%m-%d')",
+    "tointornull": "use toInt(x), which is NULL for other values",
+    "tofloatornull": "use toFloat(x), which is NULL for other values",
+    "try_cast": "use toInt(x) or toFloat(x), which are NULL for other values",
+    "safe_divide": "use a / nullIf(b, 0)",
+    "jsonb_extract_path": "use JSONExtractString(x, 'key')",
+    "jsonb_extract_path_text": "use JSONExtractString(x, 'key')",
+    "approx_percentile": "use quantile(0.9)(x)",
+    "nvl2": "use if(isNotNull(a), b, c)",
+    "decode": "use transform(x, ['a'], ['b'], 'other')",
 }
 """Functions of other dialects, and their equivalents."""

@@ -92,6 +92,10 @@ _AFTER = {
 }
 
 
+HINTS_OF_PROGRAMS = frozenset(_AFTER[sign] for sign in ("=", "else", "++", "^"))
+"""Hints that do not apply to queries."""
+
+
 def hint_for(source: str, start: int) -> str | None:
     """A hint for a syntax error at ``start``, or None."""
     for begin in (start, start - 1):  # the parser may have consumed the first of two signs

@@ -56,3 +56,24 @@ def test_an_unknown_cohort_is_an_error_at_its_place() -> None:
     report = metadata({"language": "hogQL", "query": text}, CONTEXT, {})
     (error,) = report.errors
     assert "99" in text[error["start"] : error["end"]]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("timestamp > 2026-01-05", [("2026-01-05", "'2026-01-05'")]),
+        ("toDate(timestamp) = 2026-1-5", [("2026-1-5", "'2026-1-5'")]),
+        ("timestamp between 2026-01-05 and '2026-01-06'", [("2026-01-05", "'2026-01-05'")]),
+        ("timestamp > '2026-01-05'", []),
+        ("properties.price > 2026 - 1 - 5", []),
+        ("properties.price > 2026-1", []),
+    ],
+)
+def test_dates_without_quotes_are_warned_of(
+    condition: str, expected: list[tuple[str, str]]
+) -> None:
+    text = f"select 1 from events where timestamp < now() and {condition}"
+    report = metadata({"language": "hogQL", "query": text}, CONTEXT, {})
+    warned = [(text[each["start"] : each["end"]], each["fix"]) for each in report.warnings]
+    assert not report.errors
+    assert warned == expected

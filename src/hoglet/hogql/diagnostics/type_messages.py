@@ -178,7 +178,16 @@ def _no_array(match: re.Match[str], code: str, query: Any) -> SourceError:
     what = f"{name}() takes an array" if name else "An argument must be an array"
     message = what if type_ is None else f"{what}, not {with_article(type_)}"
     hint = LIST_OF_PROPERTY if type_ in {None, "String"} else None
+    if type_ is not None and "lambda" in type_:
+        hint = f"the lambda comes first: {name or 'arrayMap'}(x -> ..., list)"
     return refused(message, node, code=code, hint=hint)
+
+
+def _no_constant_parameter(match: re.Match[str], code: str, query: Any) -> SourceError:
+    node = call_of(match["function"], query)
+    name = getattr(node, "name", None) or match["function"]
+    message = f"The first brackets of {name}() take a constant, the second ones the values"
+    return refused(message, node, code=code, hint="write quantile(0.9)(x), groupArray(10)(x)")
 
 
 def _lambda_result(match: re.Match[str], code: str, query: Any) -> SourceError:
@@ -194,6 +203,10 @@ _T = r"(?:[^\s,()`']|\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\))+"
 _GIVEN = re.compile(rf"(?:Found|Actual|got|has type) '?(?P<type>{_T}?)'?(?:\.| instead|$)")
 
 TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (
+        re.compile(r"Parameter for function '(?P<function>\w+)' expected to have constant value"),
+        _no_constant_parameter,
+    ),
     (
         re.compile(
             rf"Illegal types \(?(?P<one>{_T})(?: and|,)? (?P<two>{_T})\)? of arguments "

@@ -58,8 +58,18 @@ def _bad_time(match: re.Match[str], code: str, query: Any) -> SourceError:
         f"{visible} cannot be parsed as a timestamp",
         node[0] if node else called(match.string, query),
         code=code,
-        hint="use toDateTime(x), which returns NULL instead of failing",
+        hint=_interval_hint(node[0].value if node else "")
+        or "use toDateTime(x), which returns NULL instead of failing",
     )
+
+
+_SPAN = re.compile(r"(\d+)\s*(second|minute|hour|day|week|month|quarter|year)s?", re.IGNORECASE)
+
+
+def _interval_hint(text: Any) -> str | None:
+    """For ``now() - '7 days'``."""
+    match = _SPAN.fullmatch(str(text).strip())
+    return f"write interval {match[1]} {match[2].lower()}" if match else None
 
 
 def _arguments(node: tree.Call | tree.ArithmeticOperation) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ Source: docs/spec/data-and-queries.md#72-functions-array-join-paths.
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ from hoglet.hogql.frontend.unsupported import (
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression, parse_query
+from hoglet.syntax.refusals import HINTS_OF_PROGRAMS
 from hoglet.syntax.scan import tokens
 from hoglet.syntax.source_span import source_span
 
@@ -54,8 +56,7 @@ def read_query(source: str) -> "tree.Query":
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
-        error.message = _in_words(error, source)
-        error.hint = _hint(source, error) or error.hint
+        _in_words_of_queries(error, source)
         raise
     refuse_empty_names(source)
     refuse_dropped_syntax(source)
@@ -81,8 +82,7 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
-            error.message = _in_words(error, source)
-            error.hint = _hint(source, error) or error.hint
+            _in_words_of_queries(error, source)
         if path is not None:
             raise in_expression(error, path, source) from None
         raise
@@ -91,11 +91,23 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
 
 _BEGINNING = re.compile(r"mismatched input '(?P<word>.*)' expecting \{SELECT", re.DOTALL)
 _QUOTED = re.compile(r"\A(?P<quote>['`])(?P<text>.+)(?P=quote)\Z")
+_NO_QUERY = re.compile(r"A query begins with SELECT or WITH, not with '(?P<word>[a-z_]+)'", _ANY)
 _NOT_EXPECTED = re.compile(
     r"(?:trailing tokens after expression|unexpected token in expression|unexpected token)\b.*",
     re.DOTALL,
 )
 _EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTALL)
+
+
+def _in_words_of_queries(error: SourceError, source: str) -> None:
+    """Replace the parser's words, and its hints about programs."""
+    error.message = _in_words(error, source)
+    hint = None if error.hint in HINTS_OF_PROGRAMS else error.hint
+    error.hint = _hint(source, error) or hint
+    match = _NO_QUERY.match(error.message)
+    if match is not None and source.startswith(match["word"], error.start):
+        error.end = error.start + len(match["word"])
+        error.hint = _misspelled([match["word"]]) or "queries only read: SELECT event FROM events"
 
 
 def _in_words(error: SourceError, source: str) -> str:
@@ -128,6 +140,13 @@ _HINTS = (
     (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
     (re.compile(r"\b(?:regexp|rlike|similar\s+to)\b", _ANY), "x =~ 'pattern'"),
     (re.compile(r"->>?\s*'"), "properties.key or properties['a key']"),
+    (re.compile(r"\bi?like\s*[%_]", _ANY), "event LIKE '%a%', the pattern as a string"),
+    (
+        re.compile(
+            r"(?<!interval)\s\d+\s+(?:second|minute|hour|day|week|month|quarter|year)s?\b", _ANY
+        ),
+        "INTERVAL 5 MINUTE",
+    ),
     (re.compile(r"\b(?:group|order)\s+(?!by\b)\w", _ANY), "GROUP BY x, ORDER BY x"),
     (
         re.compile(
@@ -149,9 +168,37 @@ def _hint(source: str, error: SourceError) -> str | None:
     if error.message == "unterminated string literal":
         return "a quote inside a string is doubled: 'it''s'"
     start = max(0, error.start - _NEAR)
-    around = without_constants(source)[start : error.start + _NEAR]
+    blank = without_constants(source)
+    around = blank[start : error.start + _NEAR]
     instead = next((words for pattern, words in _HINTS if pattern.search(around)), None)
-    return f"write {instead}" if instead else None
+    if instead is None and _is_unended_case(blank):
+        instead = "CASE WHEN a THEN b ELSE c END"
+    if instead is not None:
+        return f"write {instead}"
+    return _misspelled(
+        [*_WORD.findall(blank[: error.start])[-3:], *_WORD.findall(blank[start:][_NEAR:])[:1]]
+    )
+
+
+_WORD = re.compile(r"(?<![.$\w])[a-z]+\b(?!\s*[.(])", _ANY)
+_KEYWORDS = (
+    "select", "from", "where", "group", "having", "order", "limit", "offset", "join", "left",
+    "union", "between", "distinct", "interval", "and",
+)  # fmt: skip
+
+
+def _misspelled(words: list[str]) -> str | None:
+    """A hint for the word that is nearly a keyword; the parser takes ``form`` for an alias."""
+    for word in reversed(words):
+        close = get_close_matches(word.lower(), _KEYWORDS, 1, 0.75)
+        if close and word.lower().removesuffix("s") != close[0]:
+            return f"did you mean {close[0].upper()} instead of '{word}'?"
+    return None
+
+
+def _is_unended_case(blank: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(blank)]
+    return words.count("case") > words.count("end")
 
 
 def reworded(source: str) -> str:

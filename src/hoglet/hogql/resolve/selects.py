@@ -234,7 +234,10 @@ def _aggregate_in_where(resolver: Resolver, part: tree.Expression, scope: Scope)
     while isinstance(part, tree.And):
         part = next(filter(aggregates, part.exprs), part.exprs[0])
     message = "WHERE cannot contain an aggregate: use HAVING, which filters after grouping"
-    error = refused(message, part, code=ILLEGAL_AGGREGATION)
+    right = getattr(part, "right", None)
+    is_quantifier = isinstance(right, tree.Call) and right.name.lower() in {"any", "all", "some"}
+    hint = "= ANY (...) is written event IN ('a', 'b')" if is_quantifier else None
+    error = refused(message, part, code=ILLEGAL_AGGREGATION, hint=hint)
     if isinstance(part, tree.Placeholder):
         for path, text in resolver.binder.filter_expressions(part):
             if aggregates(node := read_expression(text)):

@@ -30,6 +30,7 @@ HOGQL, EXPRESSION = "hogQL", "hogQLExpr"
 _LARGEST_SHARE = 0.01
 """Share of values that do not convert above which a warning is shown."""
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_UNQUOTED_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _KINDS = {"event": "Event", "person": "Person", "session": "Session"}
 
 
@@ -79,6 +80,7 @@ def _inspect(report: Report, node: QueryNode, context: QueryContext, shares: Sha
     report.plan = list(inspection.plan)
     if node["language"] == HOGQL:
         _warn_of_time(report, text, inspection)
+    report.warnings += _unquoted_dates(text, parsed)
     for read in inspection.reads:
         report.notices.append(_type_notice(text, read))
         type_, share = shares.get((read.kind, read.name), ("", 0.0))
@@ -109,6 +111,21 @@ def _warn_of_time(report: Report, text: str, inspection: Inspection) -> None:
             "timestamp > now() - INTERVAL 7 DAY."
         )
         report.warnings.append(finding(text, message, position.start.offset, position.end.offset))
+
+
+def _unquoted_dates(text: str, query: Any) -> Iterator[Finding]:
+    """Subtractions that were meant as dates: ``timestamp > 2026-01-05``."""
+    for node in walk(query):
+        if not isinstance(node, tree.ArithmeticOperation) or not node.start or not node.end:
+            continue
+        start, end = node.start.offset, node.end.offset
+        match = _UNQUOTED_DATE.fullmatch(text, start, end)
+        if match is not None:
+            year, month, day = map(int, match.groups())
+            message = (
+                f"{match[0]} is the number {year - month - day}; a date is a string: '{match[0]}'."
+            )
+            yield finding(text, message, start, end, fix=f"'{match[0]}'")
 
 
 def _type_notice(text: str, read: PropertyRead) -> Finding:
