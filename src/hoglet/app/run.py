@@ -27,7 +27,11 @@ from hoglet.app.services.features import Features, build_features
 from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.startup.errors import startup_faults
 from hoglet.app.startup.logging import configure_logs
-from hoglet.app.startup.requirements import check_extras, raise_descriptor_limit
+from hoglet.app.startup.requirements import (
+    check_extras,
+    raise_descriptor_limit,
+    return_large_blocks,
+)
 from hoglet.app.startup.server_file import (
     ServerAddress,
     make_token,
@@ -76,6 +80,7 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     """Cheap checks come first, the first project last, because its key is shown only once."""
     check_extras(settings)
     raise_descriptor_limit()
+    return_large_blocks()
     prepare_data_folder(settings.data_dir)
     lock = DataFolderLock(settings.data_dir)
     stack.callback(lock.release)
