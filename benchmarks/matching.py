@@ -188,7 +188,9 @@ class Side:
         part = Part(uuid.uuid4(), body(start), NOW, None, None)
         read = ReadRequest(uuid.uuid4(), self.facts, [part], "key", functions)
         encoded = encoder.encode(read)
-        act = encoder.encode(ProcessRequest(read.group, PersonStoreState(), {}, [], []))
+        act = encoder.encode(
+            ProcessRequest(read.group, self.facts.id, PersonStoreState(), {}, [], [])
+        )
         began = time.process_time()
         operations.read(encoded)
         answer = operations.process(act)

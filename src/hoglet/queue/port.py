@@ -148,14 +148,25 @@ class Queue(Protocol):
         duration: timedelta,
         max_weight: int,
         max_bytes: int | None = None,
+        mixed_weight: int = 0,
     ) -> list[Job]:
-        """Lease due jobs of ONE ordering key as a group that stays together permanently.
+        """Lease due jobs as a group that stays together permanently.
 
+        They have ONE ordering key, unless all due jobs of the oldest one's key weigh no more than
+        ``mixed_weight``: then those of other keys join, up to that weight together.
         ``max_bytes`` limits the payloads of a new group; a larger job forms a group by itself.
 
         If the lease is lost, the same jobs are leased again under the same ``group`` id, so the id
         can serve as a deduplication token for their joint effect.
         """
+        ...
+
+    def left_some(self, queue: str) -> bool:
+        """Whether this consumer's last lease did not take all due jobs."""
+        ...
+
+    async def undo_lease(self, jobs: Sequence[Job]) -> None:
+        """Release jobs of a new group as if it had not been leased: they may join other groups."""
         ...
 
     async def extend(self, jobs: Sequence[Job], duration: timedelta) -> None:

@@ -21,7 +21,14 @@ from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.consumers import Signals
 from hoglet.queue.empty_queues import EmptyQueues, unfinished_queues
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
-from hoglet.queue.statements import JOBS, depth_of, lease_room, statements
+from hoglet.queue.statements import (
+    JOBS,
+    depth_of,
+    lease_room,
+    of_light_keys,
+    statements,
+    within_weight,
+)
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import ChangeMark, Database, insert_into
 
@@ -106,7 +113,7 @@ class SqlQueue:
             connection = await self._only_leaser(session, queue)
             due = self._statements.due[bool(without_lanes)]
             candidates = await _candidates(connection, due, parameters, limit)
-            chosen = _within_weight(candidates, max_weight, max_bytes)
+            chosen = within_weight(candidates, max_weight, max_bytes)
             jobs = await self._take(connection, [row.id for row in chosen], duration)
         self._busy[queue] = len(candidates) == limit or len(chosen) < len(candidates)
         return jobs
@@ -119,29 +126,40 @@ class SqlQueue:
         duration: timedelta,
         max_weight: int,
         max_bytes: int | None = None,
+        mixed_weight: int = 0,
     ) -> list[Job]:
-        """Lease due jobs of one ordering key as a group that stays together; see the port."""
+        """Lease due jobs as a group that stays together; see the port."""
         parameters = {**self._parameters(queue), "lanes": []}
         if not await self._may_be_due(queue, parameters):
             return []
         async with self._database.write() as session:
             connection = await self._only_leaser(session, queue)
-            due = self._statements.due[False]
-            first = next(iter(await _candidates(connection, due, parameters, 1)), None)
-            jobs: list[Job] = []
-            is_busy = first is not None
-            if first is not None and first.group_id is not None:
-                group = {"group": first.group_id}
+            most = limit if mixed_weight else 1
+            oldest = await _candidates(connection, self._statements.due[False], parameters, most)
+            first = next(iter(oldest), None)
+            if first is None:
+                jobs, is_busy = list[Job](), False
+            elif first.group_id is not None:
+                group = {**parameters, "group": first.group_id}
                 members = (await connection.scalars(self._statements.members, group)).all()
                 jobs = await self._take(connection, members, duration)
-            elif first is not None:
-                same = {**self._parameters(queue), "ordering_key": first.ordering_key}
-                candidates = await _candidates(connection, self._statements.due_of_key, same, limit)
-                chosen = [row.id for row in _within_weight(candidates, max_weight, max_bytes)]
+                is_busy = bool(jobs)
+            else:
+                candidates = of_light_keys(oldest, mixed_weight)
+                if not candidates:
+                    same = {**parameters, "ordering_key": first.ordering_key}
+                    of_key = self._statements.due_of_key
+                    candidates = await _candidates(connection, of_key, same, limit)
+                chosen = [row.id for row in within_weight(candidates, max_weight, max_bytes)]
                 jobs = await self._take(connection, chosen, duration, group=new_id())
-                is_busy = len(candidates) == limit or len(chosen) < len(candidates)
+                due = max(len(oldest), len(candidates))
+                is_busy = due == limit or len(chosen) < due
         self._busy[queue] = is_busy
         return jobs
+
+    def left_some(self, queue: str) -> bool:
+        """Whether the last lease did not take all due jobs."""
+        return self._busy.get(queue, False)
 
     async def extend(self, jobs: Sequence[Job], duration: timedelta) -> None:
         """Extend the leases of jobs to ``duration`` from now."""
@@ -202,6 +220,14 @@ class SqlQueue:
         async with self._database.write() as session:
             for part in batched(jobs, _ROWS_PER_STATEMENT):
                 await session.execute(update(JobRow).where(_held(part)).values(**_UNLEASED))
+            self._wake_after_commit(session, {job.queue for job in jobs})
+
+    async def undo_lease(self, jobs: Sequence[Job]) -> None:
+        """Release jobs of a new group as if it had not been leased; see the port."""
+        values = {**_UNLEASED, "group_id": None, "attempts": JOBS.c.attempts - 1}
+        async with self._database.write() as session:
+            for part in batched(jobs, _ROWS_PER_STATEMENT):
+                await session.execute(update(JobRow).where(_held(part)).values(**values))
             self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def reclaim(self) -> int:
@@ -376,24 +402,6 @@ def _expect(result: Any, expected: int) -> None:
 
 def _count(result: Any) -> int:
     return int(result.rowcount)
-
-
-def _within_weight(
-    rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None
-) -> list[Row[Any]]:
-    """The longest prefix of rows within both limits; at least one row."""
-    chosen: list[Row[Any]] = []
-    weight = size = 0
-    for row in rows:
-        weight += row.weight
-        size += row.size
-        is_over = (max_weight is not None and weight > max_weight) or (
-            max_bytes is not None and size > max_bytes
-        )
-        if chosen and is_over:
-            break
-        chosen.append(row)
-    return chosen
 
 
 def _job_of(row: Row[Any]) -> Job:

@@ -1,4 +1,6 @@
-"""The statements that lease jobs, built once: building one costs more than executing it.
+"""The statements that lease jobs, and which of the due jobs are leased together.
+
+Statements are built once: building one costs more than executing it.
 
 Jobs are read in the order of the index by due time. If lanes are excluded, each of the other lanes
 is read separately from its oldest job, since an excluded lane may have any number of jobs to skip.
@@ -7,6 +9,7 @@ The lanes are found by a loose index scan: one seek per lane in the index by lan
 Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``ordering_key``.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
@@ -16,6 +19,7 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Integer,
+    Row,
     Select,
     String,
     Table,
@@ -39,6 +43,7 @@ _MOST = bindparam("most", type_=Integer())
 _LANES = bindparam("lanes", expanding=True, type_=String())
 _KEY = bindparam("ordering_key", type_=String())
 _IDS = bindparam("ids", expanding=True)
+_GROUP = bindparam("group")
 
 JOBS = cast("Table", JobRow.__table__)
 # Neither SQLite nor PostgreSQL reads the payload to get its length.
@@ -86,14 +91,25 @@ def _with_priority(jobs: FromClause, priority: Priority) -> ColumnElement[bool]:
 
 def _can_be_leased(jobs: FromClause, priority: Priority) -> ColumnElement[bool]:
     """Due jobs of a priority whose ordering key is not leased by another owner."""
-    other = select(JOBS.c.ordering_key).where(
+    free_key = jobs.c.ordering_key.is_(None) | jobs.c.ordering_key.not_in(_keys_of_others())
+    return _with_priority(jobs, priority) & is_due(jobs=jobs) & free_key
+
+
+def _keys_of_others() -> Select[str | None]:
+    """The ordering keys of the queue that are leased by other owners."""
+    return select(JOBS.c.ordering_key).where(
         JOBS.c.queue == _QUEUE,
         JOBS.c.leased_until > _NOW,
         JOBS.c.lease_owner != _OWNER,
         JOBS.c.ordering_key.is_not(None),
     )
-    free_key = jobs.c.ordering_key.is_(None) | jobs.c.ordering_key.not_in(other)
-    return _with_priority(jobs, priority) & is_due(jobs=jobs) & free_key
+
+
+def _is_held_by_others(group: Any) -> ColumnElement[bool]:
+    """Whether other owners have leased a key of the group."""
+    member = JOBS.alias("any_member")
+    of_group = select(member.c.id).where(member.c.group_id == group)
+    return of_group.where(member.c.ordering_key.in_(_keys_of_others())).exists()
 
 
 def _due(condition: ColumnElement[bool]) -> _Statement:
@@ -193,9 +209,10 @@ class Statements:
     unfinished = (
         select(JOBS.c.id).where(JOBS.c.queue == _QUEUE, JOBS.c.buried_at.is_(None)).limit(1)
     )
+    # None while a key of the group is leased by another owner.
     members = (
         select(JOBS.c.id)
-        .where(JOBS.c.group_id == bindparam("group"))
+        .where(JOBS.c.group_id == _GROUP, ~_is_held_by_others(_GROUP))
         .order_by(JOBS.c.run_at, JOBS.c.id)
     )
 
@@ -226,6 +243,52 @@ def _locking(by_priority: Sequence[_Statement]) -> list[_Statement]:
         statement.limit(_MOST).with_for_update(skip_locked=True, of=JOBS)
         for statement in by_priority
     ]
+
+
+def of_light_keys(oldest: Sequence[Row[Any]], most: int) -> list[Row[Any]]:
+    """The jobs of several ordering keys that can be leased together as a new group.
+
+    A key joins with all of its jobs among the oldest, or with none, so its jobs keep their order;
+    neither does one that has jobs of an earlier group.
+
+    Args:
+        oldest: due jobs, oldest first.
+        most: weight of all of them together.
+
+    Returns:
+        Nothing if the jobs of the oldest one's key weigh more.
+    """
+    weights = Counter[str | None]()
+    for row in oldest:
+        weights[row.ordering_key] += row.weight
+    grouped = {row.ordering_key for row in oldest if row.group_id is not None}
+    left = most
+    light: set[str | None] = set()
+    for key, weight in weights.items():
+        if weight <= left and key not in grouped:
+            light.add(key)
+            left -= weight
+    if oldest[0].ordering_key not in light:
+        return []
+    return [row for row in oldest if row.ordering_key in light]
+
+
+def within_weight(
+    rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None
+) -> list[Row[Any]]:
+    """The longest prefix of rows within both limits; at least one row."""
+    chosen: list[Row[Any]] = []
+    weight = size = 0
+    for row in rows:
+        weight += row.weight
+        size += row.size
+        is_over = (max_weight is not None and weight > max_weight) or (
+            max_bytes is not None and size > max_bytes
+        )
+        if chosen and is_over:
+            break
+        chosen.append(row)
+    return chosen
 
 
 @cache

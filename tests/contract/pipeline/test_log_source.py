@@ -69,7 +69,7 @@ async def test_a_request_of_many_people_is_one_group(line: Line) -> None:
     group = await line.log_source.begin(GroupLimits())
 
     assert group is not None
-    assert (group.events, len(group.parts)) == (80, 2 * PARTITIONS)
+    assert (group.events, len(group.projects[0].parts)) == (80, 2 * PARTITIONS)
     assert await _groups_in_progress(line) == PARTITIONS
     assert await line.log_source.begin(GroupLimits()) is None
 
@@ -86,7 +86,7 @@ async def test_a_group_has_the_same_members_for_another_server(line: Line) -> No
         again = await other.log_source.begin(GroupLimits())
 
         assert again is not None
-        assert (again.id, again.parts) == (begun.id, begun.parts)
+        assert (again.id, again.projects) == (begun.id, begun.projects)
         async with line.database.write() as session:
             await again.finish(session)
         await again.ended()
@@ -120,7 +120,7 @@ async def test_each_project_of_a_group_is_stored_by_itself(line: Line) -> None:
 
     sizes: list[tuple[int, int]] = []
     while (group := await line.log_source.begin(GroupLimits())) is not None:
-        sizes.append((group.project_id, group.events))
+        sizes.append((group.projects[0].project_id, group.events))
         async with line.database.write() as session:
             await group.finish(session)
         await group.ended()
@@ -202,7 +202,7 @@ async def test_a_group_whose_begin_got_no_answer_is_begun_whole(line: Line) -> N
         groups += [group] if group else []
         await line.owner.divide()
 
-    assert [(group.id, group.parts) for group in groups] == [(begun.id, begun.parts)]
+    assert [(group.id, group.projects) for group in groups] == [(begun.id, begun.projects)]
 
 
 async def test_requests_of_many_people_are_no_backlog(line: Line) -> None:
@@ -212,7 +212,7 @@ async def test_requests_of_many_people_are_no_backlog(line: Line) -> None:
         await line.capture(*PEOPLE)
     group = await line.log_source.begin(limits)
     assert group is not None
-    assert len(group.parts) > limits.batches / 2
+    assert len(group.projects[0].parts) > limits.batches / 2
     assert not is_large(group, limits)
     await group.release()
     line.log_source.taken(set(line.owner.owned))

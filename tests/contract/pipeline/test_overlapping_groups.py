@@ -209,6 +209,56 @@ async def test_failures_in_between_change_nothing(
     assert await left_by(together) == await left_by(apart)
 
 
+@pytest.mark.parametrize(("seed", "limits"), [(3, GroupLimits(batches=4))])
+async def test_projects_that_share_groups_leave_what_each_leaves_alone(
+    sqlite_database: Database,
+    warehouse: Any,
+    fresh_project_id: int,
+    seed: int,
+    limits: GroupLimits,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Also when inserts and commits fail in between."""
+    clock, numbers = FixedClock(NOW), range(3)
+    first, second = (range(fresh_project_id + n, 7 * 10**9, 2 * 10**9) for n in (0, 10**9))
+    given = [batches(seed + number, 12) for number in numbers]
+    async with open_line(
+        sqlite_database, warehouse, clock, first, limits=limits, uses_log=False
+    ) as line:
+        for number in numbers:
+            line.project_id = first[number]
+            await spool(line, given[number])
+            await one_after_another(line)
+
+        rng, gone = random.Random(seed), WarehouseDown("gone")  # noqa: S311
+        commit = _failing(rng, line.committer.commit, gone, StateChanged("changed"))
+        monkeypatch.setattr(line.committer, "commit", commit)
+        insert = _failing(rng, line.warehouse.insert_block, gone)
+        monkeypatch.setattr(line.warehouse, "insert_block", insert)
+        clock = FixedClock(NOW)
+        line.clock = line.queue._clock = clock
+        for turn in zip(*given, strict=True):
+            for number in numbers:
+                line.project_id = second[number]
+                await spool(line, [turn[number]])
+        await overlapping(line)
+
+        for number in numbers:
+            line.project_id = first[number]
+            alone = _without_versions(await left_by(line))
+            line.project_id = second[number]
+            assert _without_versions(await left_by(line)) == alone
+
+
+def _without_versions(left: dict[str, Any]) -> dict[str, Any]:
+    """Versions count the groups that changed a row, which have other members here."""
+    rows = {
+        kind: {key: row[:-1] for key, row in left[kind].items()}
+        for kind in ("ids", "persons", "groups")
+    }
+    return {**left, **rows}
+
+
 def _failing(rng: random.Random, work: Any, *errors: Exception) -> Any:
     async def work_or_fail(*arguments: Any, **more: Any) -> None:
         fate = rng.random()

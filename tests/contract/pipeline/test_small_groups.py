@@ -18,38 +18,26 @@ FOR_EVER = GroupLimits(gather_seconds=3600)
 
 
 @pytest.fixture
-async def lines(
-    database: Database, warehouse: Any, fresh_project_id: int
-) -> AsyncGenerator[tuple[Line, Line]]:
-    """Two projects; groups of the first one's worker would gather events for ever."""
-    async with contextlib.AsyncExitStack() as stack:
-        first, second = [
-            await stack.enter_async_context(
-                open_line(
-                    database,
-                    warehouse,
-                    FixedClock(at("2026-05-01T12:00:00+00:00")),
-                    fresh_project_id + offset,
-                    limits=FOR_EVER,
-                    uses_log=False,
-                )
-            )
-            for offset in (0, 1_000_000_000)
-        ]
-        yield first, second
+async def line(database: Database, warehouse: Any, fresh_project_id: int) -> AsyncGenerator[Line]:
+    """A pipeline whose groups would gather events for ever."""
+    clock = FixedClock(at("2026-05-01T12:00:00+00:00"))
+    async with open_line(
+        database, warehouse, clock, fresh_project_id, limits=FOR_EVER, uses_log=False
+    ) as opened:
+        yield opened
 
 
 @pytest.fixture
-def gate(lines: tuple[Line, Line], monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+def gate(line: Line, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Nothing is inserted before it is open."""
     is_open = asyncio.Event()
-    insert = lines[0].warehouse.insert_block
+    insert = line.warehouse.insert_block
 
     async def insert_later(*arguments: Any, **more: Any) -> None:
         await is_open.wait()
         await insert(*arguments, **more)
 
-    monkeypatch.setattr(lines[0].warehouse, "insert_block", insert_later)
+    monkeypatch.setattr(line.warehouse, "insert_block", insert_later)
     return is_open
 
 
@@ -84,8 +72,7 @@ def groups(line: Line) -> float | None:
     return line.registry.get_sample_value("hoglet_warehouse_insert_seconds_count")
 
 
-async def test_an_event_that_comes_alone_is_stored_at_once(lines: tuple[Line, Line]):
-    line, _ = lines
+async def test_an_event_that_comes_alone_is_stored_at_once(line: Line):
     async with working(line):
         for number in range(4):
             await capture(line, number)
@@ -94,10 +81,7 @@ async def test_an_event_that_comes_alone_is_stored_at_once(lines: tuple[Line, Li
     assert await stored(line) == [0, 1, 2, 3]
 
 
-async def test_requests_that_come_faster_than_groups_are_gathered(
-    lines: tuple[Line, Line], gate: asyncio.Event
-):
-    line, _ = lines
+async def test_requests_that_come_faster_than_groups_are_gathered(line: Line, gate: asyncio.Event):
     async with working(line):
         await capture(line, 0)
         await spooled(line, leased=1)
@@ -113,21 +97,6 @@ async def test_requests_that_come_faster_than_groups_are_gathered(
     await line.work()
     assert groups(line) == 3
     assert await stored(line) == list(range(9))
-
-
-async def test_projects_do_not_wait_for_each_other(lines: tuple[Line, Line], gate: asyncio.Event):
-    first, second = lines
-    async with working(first):
-        for number, line in enumerate((first, second)):
-            await capture(line, number)
-            await spooled(line, leased=number + 1)
-        gate.set()
-        for number, line in enumerate((first, second), start=2):
-            await capture(line, number)
-        await spooled(first, leased=0, ready=0)
-
-    assert await stored(first) == [0, 2]
-    assert await stored(second) == [1, 3]
 
 
 async def test_what_was_gathered_is_stored(

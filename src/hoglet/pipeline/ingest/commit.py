@@ -14,7 +14,7 @@ import functools
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from uuid import UUID
 
 import msgspec
@@ -48,6 +48,15 @@ from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import AppMetric, LogEntry
 
 _ONE_MILLISECOND = timedelta(milliseconds=1)
+
+
+class ProjectResult(NamedTuple):
+    """What a group did in one of its projects; ``is_first``: these may be its first events."""
+
+    project_id: int
+    result: BatchResult
+    is_first: bool = False
+
 
 type Finish = Callable[[AsyncSession], Awaitable[None]]
 """Removes a group from its source within the transaction that stores the group."""
@@ -105,21 +114,13 @@ class GroupCommitter:
         self._warnings = warnings
 
     async def commit(
-        self,
-        project_id: int,
-        finish: Finish,
-        result: BatchResult,
-        *,
-        is_first: bool = False,
-        checked: bool = False,
+        self, finish: Finish, results: Sequence[ProjectResult], *, checked: bool = False
     ) -> None:
         """Commit a group.
 
         Args:
-            project_id: the group's project.
             finish: removes the group from its source, within the transaction.
-            result: the result of processing the group.
-            is_first: these may be the project's first events.
+            results: the results of processing the group, one for each project.
             checked: other groups of the project may have been committed since the group's state
                 was loaded. Ignored on SQLite, where that never happens.
 
@@ -127,21 +128,30 @@ class GroupCommitter:
             LeaseLost, OwnershipLost: another worker has the batches now; nothing was written.
             StateChanged: another group changed the same persons or groups; nothing was written.
         """
+        records: list[Recorded] = []
         async with self._database.write() as session:
             await finish(session)
-            recorded = await self._write(
-                session, project_id, result, checked=checked and not self._database.is_sqlite
-            )
-            if is_first and result.stored:
-                columns = {"ingested_event": True}
-                await update_project(session, project_id, columns, self._clock.now())
-        self._definitions.remember(project_id, recorded)
-        for kind, example in [*result.warnings, *recorded.warnings]:
-            self._warnings.note(project_id, kind, example)
+            for project_id, result, is_first in results:
+                records.append(
+                    await self._write(
+                        session,
+                        project_id,
+                        result,
+                        checked=checked and not self._database.is_sqlite,
+                    )
+                )
+                if is_first and result.stored:
+                    columns = {"ingested_event": True}
+                    await update_project(session, project_id, columns, self._clock.now())
+        for (project_id, result, _), recorded in zip(results, records, strict=True):
+            self._definitions.remember(project_id, recorded)
+            for kind, example in [*result.warnings, *recorded.warnings]:
+                self._warnings.note(project_id, kind, example)
 
     async def commit_job(self, project_id: int, job: Job, result: BatchResult) -> None:
         """Commit the result of a single job, as in :meth:`commit`."""
-        await self.commit(project_id, functools.partial(self._queue.finish, jobs=[job]), result)
+        finish = functools.partial(self._queue.finish, jobs=[job])
+        await self.commit(finish, [ProjectResult(project_id, result)])
 
     async def try_commit(self, project_id: int, result: BatchResult) -> None:
         """Write the results of some of a group's events as a test, and roll back.

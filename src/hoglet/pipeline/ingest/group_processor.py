@@ -3,7 +3,7 @@
 The worker process does the work, see :mod:`hoglet.pipeline.ingest.ipc`; the server loads the state.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -40,6 +40,10 @@ WORKER_FAILURES = (SandboxTimedOut, SandboxCrashed, Bug, SourceError, msgspec.Ms
 
 # Enough for 2,000 events when each of 20 transformations exceeds its time limit 3 times.
 DEADLINE_SECONDS = 120.0
+
+
+type Lookups = list[LookupRequest | None]
+"""What the projects of a group need from the database; None where the worker process fails."""
 
 
 class FunctionSource(Protocol):
@@ -232,6 +236,7 @@ class LoadedState:
         self.rows.add_groups(groups)
         return ProcessRequest(
             group=group,
+            project_id=self._project_id,
             persons=persons,
             group_types=newest.types,
             groups=groups,
@@ -265,8 +270,11 @@ class GroupProcessor:
         self._database = database
         self._events = events
 
-    async def read(self, group: ReadRequest) -> LookupRequest | None:
-        """Have the worker parse a group in advance; None if it fails."""
+    async def read(self, group: Sequence[ReadRequest]) -> Lookups:
+        """Have the worker parse a group in advance, project by project."""
+        return [await self._read(part) for part in group]
+
+    async def _read(self, group: ReadRequest) -> LookupRequest | None:
         try:
             return await self.calls.read(group)
         except WORKER_FAILURES as error:
@@ -274,7 +282,9 @@ class GroupProcessor:
             return None
 
     async def load(self, group: ReadRequest, lookups: LookupRequest | None) -> LoadedState:
-        """Load the state that a group needs; if it could not be parsed, its pieces load theirs.
+        """Load the state that a project's part of a group needs.
+
+        If it could not be parsed, its pieces load theirs.
 
         Raises:
             SQLAlchemyError: the state cannot be loaded.
@@ -287,12 +297,12 @@ class GroupProcessor:
     async def process(
         self, group: ReadRequest, lookups: LookupRequest | None, state: LoadedState
     ) -> BatchResult | None:
-        """Process a group as a whole.
+        """Process a project's part of a group as a whole.
 
         Args:
-            group: the batches of the group.
+            group: the batches.
             lookups: the result of :meth:`read`.
-            state: what :meth:`load` loaded; the changes of the group are applied to it.
+            state: what :meth:`load` loaded; the changes of the batches are applied to it.
 
         Returns:
             None if the worker fails; then process it in pieces, see ``split_group``.

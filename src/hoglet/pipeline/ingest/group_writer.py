@@ -9,17 +9,19 @@ was processed on.
 import asyncio
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import structlog
 
 from hoglet.access.auth import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.kit import tracing
-from hoglet.pipeline.ingest.commit import GroupCommitter
-from hoglet.pipeline.ingest.group_processor import GroupProcessor, LoadedState
-from hoglet.pipeline.ingest.ipc import EVENT_COLUMNS, BatchResult, LookupRequest, ReadRequest
+from hoglet.pipeline.ingest.commit import GroupCommitter, ProjectResult
+from hoglet.pipeline.ingest.group_processor import GroupProcessor, LoadedState, Lookups
+from hoglet.pipeline.ingest.ipc import EVENT_COLUMNS, BatchResult, ReadRequest
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.sources import SpooledGroup
 from hoglet.pipeline.ingest.split_group import GroupPieces
@@ -45,44 +47,72 @@ class Superseded(Exception):
     """The group before was committed in another state; process this one again."""
 
 
+type States = dict[int, LoadedState]
+"""The states of a group's projects."""
+
+
+class ProjectRequest(NamedTuple):
+    """A project's part of a group.
+
+    Args:
+        request: what the worker process parses.
+        spans: the spans of the project's requests.
+        is_first: these may be the project's first events.
+    """
+
+    request: ReadRequest
+    spans: tracing.SharedWork
+    is_first: bool
+
+
 class GroupRun:
     """A started group on its way from the spool to its commit.
 
     Args:
         group: its batches.
-        request: what the worker process parses.
-        lookups: the result of parsing; None if the worker process fails.
+        projects: the same, project by project.
+        lookups: the result of parsing.
         earlier: the group that the same worker started before; None if it was committed.
-        is_first: these may be the project's first events.
-        spans: the spans of the requests.
         on_processed: called with the number of its runs whenever it was processed.
+
+    Attributes:
+        in_progress: the project that is being processed.
+        is_inserted: whether an insert was tried, so that it must be repeated with the same members.
     """
 
     def __init__(
         self,
         group: SpooledGroup,
-        request: ReadRequest,
-        lookups: "asyncio.Task[LookupRequest | None]",
+        projects: Sequence[ProjectRequest],
+        lookups: "asyncio.Task[Lookups]",
         *,
         earlier: "GroupRun | None",
-        is_first: bool,
-        spans: tracing.SharedWork,
         on_processed: Callable[[SpooledGroup, int], None],
     ) -> None:
         self.group = group
-        self.request = request
+        self.projects = projects
         self.lookups = lookups
-        self.is_first = is_first
-        self.spans = spans
+        self.in_progress: int | None = None
+        self.is_inserted = False
         self._on_processed = on_processed
         self._earlier = earlier
-        self._followed: LoadedState | None = None
-        self._state: LoadedState | None = None
+        self._followed: States | None = None
+        self._states: States | None = None
         self._is_committed = False
         self._has_failed = False
         self._is_given_up = False
         self._processed = asyncio.Event()
         self._ended = asyncio.Event()
+
+    @property
+    def requests(self) -> list[ReadRequest]:
+        """What the worker process parses, project by project."""
+        return [each.request for each in self.projects]
+
+    @property
+    def is_divisible(self) -> bool:
+        """Whether its projects may still form other groups."""
+        return self.group.is_divisible and not self.is_inserted
 
     @property
     def is_processed(self) -> bool:
@@ -104,9 +134,17 @@ class GroupRun:
         """The group before; None once it is committed."""
         return self._earlier
 
-    def mark_processed(self, state: LoadedState, *, runs: int) -> None:
-        """Let the next group be processed on the state that this one leaves."""
-        self._state = state
+    @contextmanager
+    def ending_spans(self) -> Generator[None]:
+        """End the spans of the requests after this context."""
+        with ExitStack() as stack:
+            for each in self.projects:
+                stack.enter_context(each.spans.ending())
+            yield
+
+    def mark_processed(self, states: States, *, runs: int) -> None:
+        """Let the next group be processed on the states that this one leaves."""
+        self._states = states
         self._processed.set()
         self._on_processed(self.group, runs)
 
@@ -114,10 +152,10 @@ class GroupRun:
         """Have the groups after this one released."""
         self._has_failed = True
 
-    def repeat(self, lookups: "asyncio.Task[LookupRequest | None]") -> None:
+    def repeat(self, lookups: "asyncio.Task[Lookups]") -> None:
         """Process the group again, parsed anew: the worker process forgets processed groups."""
         self.lookups = lookups
-        self._state = None
+        self._states = None
         self._processed.clear()
 
     def give_up(self) -> None:
@@ -144,7 +182,7 @@ class GroupRun:
         if self._earlier is not None and self._earlier.has_ended:
             await self.its_turn()
 
-    async def follow(self, state: LoadedState) -> None:
+    async def follow(self, states: States) -> None:
         """Wait until the earlier group is processed, and show its changes to this one.
 
         Raises:
@@ -155,9 +193,9 @@ class GroupRun:
         left = await self._earlier.until_processed()
         if self._is_given_up:
             raise NotItsTurn
-        if self._earlier.request.project.id == self.request.project.id:
+        for project_id in states.keys() & left.keys():
             self._followed = left
-            state.follow(left)
+            states[project_id].follow(left[project_id])
 
     async def its_turn(self) -> None:
         """Wait until the earlier group is committed.
@@ -174,26 +212,26 @@ class GroupRun:
         if followed is not None and committed is not followed:
             raise Superseded
 
-    async def until_processed(self) -> LoadedState:
+    async def until_processed(self) -> States:
         """Wait until the group is processed.
 
         Returns:
-            The state that it leaves.
+            The states that it leaves.
 
         Raises:
             NotItsTurn: it failed.
         """
-        while self._state is None:  # it may be repeated at this moment
+        while self._states is None:  # it may be repeated at this moment
             if self._ended.is_set():
                 raise NotItsTurn
             await self._processed.wait()
-        return self._state
+        return self._states
 
-    async def until_committed(self) -> LoadedState | None:
+    async def until_committed(self) -> States | None:
         """Wait until the group is committed.
 
         Returns:
-            The state that it left.
+            The states that it left.
 
         Raises:
             NotItsTurn: it failed.
@@ -201,7 +239,7 @@ class GroupRun:
         await self._ended.wait()
         if not self._is_committed:
             raise NotItsTurn
-        return self._state
+        return self._states
 
 
 def _is_refusal(error: Exception) -> bool:
@@ -246,7 +284,7 @@ class GroupWriter:
         conflicts = 0
         while True:
             try:
-                result = await self._attempt(run, checked=conflicts < _MOST_CONFLICTS)
+                results = await self._attempt(run, checked=conflicts < _MOST_CONFLICTS)
                 break
             except Superseded:
                 log.info("a group is processed again", action="superseded")
@@ -255,71 +293,89 @@ class GroupWriter:
                     raise
                 conflicts += 1
                 log.info("a group is processed again", action="conflict", error=str(error))
-            run.repeat(asyncio.create_task(self._processor.read(run.request)))
+            run.repeat(asyncio.create_task(self._processor.read(run.requests)))
         await run.group.ended()
-        self._metrics.events.inc(result.stored)
+        self._metrics.events.inc(sum(each.stored for each in results))
 
-    async def _attempt(self, run: GroupRun, *, checked: bool) -> BatchResult:
+    async def _attempt(self, run: GroupRun, *, checked: bool) -> list[BatchResult]:
         """Process a group, and insert and commit it when it is its turn."""
-        project_id = run.request.project.id
-        result = await self._process(run)
+        results = await self._process(run)
         await run.its_turn()
+        for request, result in zip(run.requests, results, strict=True):
+            await self._settle(request.project.id, result)
+        await self._insert(run, results)
+        try:
+            await self._commit(run, results, checked=checked)
+        except Exception as error:
+            retries = run.group.retries
+            if is_conflict(error) or retries < _RETRIES_OF_COMMIT or not _is_refusal(error):
+                raise
+            results = await self._commit_in_pieces(run)
+        return results
+
+    async def _process(self, run: GroupRun) -> list[BatchResult]:
+        lookups = await run.lookups
+        await run.may_load()
+        states: States = {}
+        for request, needed in zip(run.requests, lookups, strict=True):
+            states[request.project.id] = await self._processor.load(request, needed)
+        await run.follow(states)
+        results: list[BatchResult] = []
+        for request, needed in zip(run.requests, lookups, strict=True):
+            run.in_progress = request.project.id
+            state = states[request.project.id]
+            result = await self._processor.process(request, needed, state)
+            if result is None:
+                result = await GroupPieces(self._processor.calls, state, request).process()
+            results.append(result)
+        run.in_progress = None
+        run.mark_processed(states, runs=sum(len(each.invocations) for each in results))
+        return results
+
+    async def _settle(self, project_id: int, result: BatchResult) -> None:
+        """Record group types and property types before rows that rely on them are inserted."""
         await self._committer.claim_group_types(project_id, result)
         recorded = await self._definitions.settle(
             project_id, await self._definitions_version(project_id), result.observation
         )
         result.warnings.extend(recorded.warnings)
-        await self._insert(run.request, result)
-        try:
-            await self._commit(run, result, checked=checked)
-        except Exception as error:
-            retries = run.group.retries
-            if is_conflict(error) or retries < _RETRIES_OF_COMMIT or not _is_refusal(error):
-                raise
-            result = await self._commit_in_pieces(run)
-        return result
 
-    async def _process(self, run: GroupRun) -> BatchResult:
-        lookups = await run.lookups
-        await run.may_load()
-        state = await self._processor.load(run.request, lookups)
-        await run.follow(state)
-        result = await self._processor.process(run.request, lookups, state)
-        if result is None:
-            result = await GroupPieces(self._processor.calls, state, run.request).process()
-        run.mark_processed(state, runs=len(result.invocations))
-        return result
+    async def _commit(
+        self, run: GroupRun, results: Sequence[BatchResult], *, checked: bool
+    ) -> None:
+        parts = [
+            ProjectResult(each.request.project.id, result, each.is_first)
+            for each, result in zip(run.projects, results, strict=True)
+        ]
+        await self._committer.commit(run.group.finish, parts, checked=checked)
 
-    async def _commit(self, run: GroupRun, result: BatchResult, *, checked: bool) -> None:
-        await self._committer.commit(
-            run.request.project.id,
-            run.group.finish,
-            result,
-            is_first=run.is_first,
-            checked=checked,
-        )
-
-    async def _commit_in_pieces(self, run: GroupRun) -> BatchResult:
+    async def _commit_in_pieces(self, run: GroupRun) -> list[BatchResult]:
         """Commit a group without the events that the database keeps rejecting."""
-        try_commit = functools.partial(self._committer.try_commit, run.request.project.id)
         log.warning(
-            "a group is committed in pieces", action="commit_halved", group=str(run.request.group)
+            "a group is committed in pieces", action="commit_halved", group=str(run.group.id)
         )
-        state = await self._processor.load(run.request, None)
-        pieces = GroupPieces(self._processor.calls, state, run.request, try_commit)
-        result = await pieces.process()
-        run.mark_processed(state, runs=len(result.invocations))
-        await self._insert(run.request, result)
-        await self._commit(run, result, checked=False)
-        return result
+        states: States = {}
+        results: list[BatchResult] = []
+        for request in run.requests:
+            project_id = request.project.id
+            try_commit = functools.partial(self._committer.try_commit, project_id)
+            state = states[project_id] = await self._processor.load(request, None)
+            pieces = GroupPieces(self._processor.calls, state, request, try_commit)
+            results.append(await pieces.process())
+        run.mark_processed(states, runs=sum(len(each.invocations) for each in results))
+        await self._insert(run, results)
+        await self._commit(run, results, checked=False)
+        return results
 
     async def _definitions_version(self, project_id: int) -> int:
         project = await self._access.project(project_id)
         return 0 if project is None else project.definitions_version
 
-    async def _insert(self, request: ReadRequest, result: BatchResult) -> None:
-        for name, block in result.blocks.items():
-            token = f"{request.group}:{name}"
+    async def _insert(self, run: GroupRun, results: Sequence[BatchResult]) -> None:
+        run.is_inserted = True
+        for name in {name: None for result in results for name in result.blocks}:
+            rows = b"\n".join(result.blocks[name] for result in results if name in result.blocks)
+            token = f"{run.group.id}:{name}"
             started = time.perf_counter()
-            await self._warehouse.insert_block("events", EVENT_COLUMNS, block, dedup_token=token)
+            await self._warehouse.insert_block("events", EVENT_COLUMNS, rows, dedup_token=token)
             self._metrics.insert_seconds.observe(time.perf_counter() - started)

@@ -1,9 +1,10 @@
 """Messages between the pipeline and its worker process, as msgpack.
 
-A group of spooled batches is processed in two calls, because the persons and groups it needs are
-only known once it has been parsed: :class:`ReadRequest` → :class:`LookupRequest`, then
-:class:`ProcessRequest` → :class:`BatchResult`. The worker caches the parsed group in between. If it
-does not have the group (a new worker), it returns :class:`CacheMiss` and everything is sent again.
+A project's part of a group of spooled batches is processed in two calls, because the persons and
+groups it needs are only known once it has been parsed: :class:`ReadRequest` →
+:class:`LookupRequest`, then :class:`ProcessRequest` → :class:`BatchResult`. The worker caches the
+parsed part in between. If it does not have it (a new worker), it returns :class:`CacheMiss` and
+everything is sent again.
 """
 
 from datetime import datetime
@@ -55,7 +56,7 @@ class Part(msgspec.Struct, array_like=True):
 
 
 class ReadRequest(msgspec.Struct):
-    """Parse and transform a group.
+    """Parse and transform a project's part of a group.
 
     Args:
         group: the group's id.
@@ -86,9 +87,10 @@ class LookupRequest(msgspec.Struct, tag="lookups"):
 
 
 class ProcessRequest(msgspec.Struct):
-    """Process a parsed group with the state loaded for it."""
+    """Process a project's part of a parsed group with the state loaded for it."""
 
     group: UUID
+    project_id: int
     persons: PersonStoreState
     group_types: dict[str, int]
     groups: list[GroupState]

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 import msgspec
@@ -30,7 +30,8 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
         events: limits the cost of many small events, which is more than that of their bytes.
         batches: number of jobs; entries of the log are limited by their events instead.
         small: groups of fewer events gather more while requests come faster than groups are stored:
-            an insert and a commit take as long as 200 events (15 ms of processor time).
+            an insert and a commit take as long as 200 events (15 ms of processor time). So many
+            events of several projects can be a group.
         gather_seconds: for how long.
     """
 
@@ -41,8 +42,15 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
     gather_seconds: float = 0.1
 
 
+class ProjectParts(NamedTuple):
+    """The batches of a project in a group, oldest first."""
+
+    project_id: int
+    parts: list[Part]
+
+
 class SpooledGroup(Protocol):
-    """Batches of one project that are stored together; every attempt has the same members."""
+    """Batches that are stored together; every attempt has the same members."""
 
     @property
     def id(self) -> UUID:
@@ -50,13 +58,8 @@ class SpooledGroup(Protocol):
         ...
 
     @property
-    def project_id(self) -> int:
-        """The project of the events."""
-        ...
-
-    @property
-    def parts(self) -> list[Part]:
-        """The batches, oldest first."""
+    def projects(self) -> list[ProjectParts]:
+        """The batches by project; several projects only if they have few events."""
         ...
 
     @property
@@ -67,6 +70,16 @@ class SpooledGroup(Protocol):
     @property
     def jobs(self) -> int:
         """Number of leased jobs; 0 for entries of the log, whose number has no limit."""
+        ...
+
+    @property
+    def leaves_some(self) -> bool:
+        """Whether its source had more for the time being."""
+        ...
+
+    @property
+    def is_divisible(self) -> bool:
+        """Whether it is new and has several projects, which may still form other groups."""
         ...
 
     @property
@@ -94,6 +107,10 @@ class SpooledGroup(Protocol):
         """Release the group, so that any worker can start it again."""
         ...
 
+    async def undo(self) -> None:
+        """Release the batches of a divisible group: they may form other groups."""
+        ...
+
     async def postpone(self, pause: timedelta) -> None:
         """Retry a failed group later, behind other groups.
 
@@ -102,10 +119,18 @@ class SpooledGroup(Protocol):
         """
         ...
 
+    async def postpone_project(self, project_id: int, pause: timedelta) -> None:
+        """Retry the batches of one project of a divisible group later, and release the others.
+
+        Raises:
+            LeaseLost: another worker has the group now.
+        """
+        ...
+
 
 def is_large(group: SpooledGroup, limits: GroupLimits) -> bool:
     """Whether a group has at least half of a limit, so that more is probably waiting."""
-    size = sum(len(part.body) for part in group.parts)
+    size = sum(len(part.body) for project in group.projects for part in project.parts)
     return (
         group.events >= limits.events / 2
         or size >= limits.size / 2
@@ -142,7 +167,9 @@ def part_of(spooled: SpooledV1, spooled_id: UUID) -> Part:
 
 
 class JobSource:
-    """Groups made of queued jobs of one project.
+    """Groups made of queued jobs.
+
+    On PostgreSQL a group has one project, as a server of the version before may continue it.
 
     Args:
         queue: a consumer used by one worker only, see :meth:`Queue.consumer`.
@@ -161,6 +188,7 @@ class JobSource:
             duration=LEASE,
             max_weight=limits.events,
             max_bytes=limits.size,
+            mixed_weight=limits.small if self._database.is_sqlite else 0,
         )
         return JobGroup(self._queue, self._database, self._clock, jobs) if jobs else None
 
@@ -181,12 +209,18 @@ class JobGroup:
         self._database = database
         self._clock = clock
         self._jobs = jobs
-        batches = [read_spooled(job.payload) for job in jobs]
+        self._jobs_of: dict[int, list[Job]] = {}
+        parts: dict[int, list[Part]] = {}
+        for job in jobs:
+            batch = read_spooled(job.payload)
+            self._jobs_of.setdefault(batch.project_id, []).append(job)
+            parts.setdefault(batch.project_id, []).append(part_of(batch, job.id))
         self.id = jobs[0].group or jobs[0].id
-        self.project_id = batches[0].project_id
-        self.parts = [part_of(batch, job.id) for batch, job in zip(batches, jobs, strict=True)]
+        self.projects = [ProjectParts(*each) for each in parts.items()]
         self.events = sum(job.weight for job in jobs)
         self.jobs = len(jobs)
+        self.leaves_some = queue.left_some(SPOOL_QUEUE)
+        self.is_divisible = len(parts) > 1 and all(job.attempt == 1 for job in jobs)
         self.retries = jobs[0].retries
 
     def held(self) -> AbstractAsyncContextManager[None]:
@@ -204,9 +238,22 @@ class JobGroup:
         """Release the leases."""
         await self._queue.release(self._jobs)
 
+    async def undo(self) -> None:
+        """Undo the leases."""
+        await self._queue.undo_lease(self._jobs)
+
     async def postpone(self, pause: timedelta) -> None:
         """Make the jobs due later."""
         with contextlib.suppress(LeaseLost):
-            async with self._database.write() as session:
-                for job in self._jobs:
-                    await self._queue.retry(session, job, run_at=self._clock.now() + pause)
+            await self._retry(self._jobs, pause)
+
+    async def postpone_project(self, project_id: int, pause: timedelta) -> None:
+        """Make the jobs of a project due later, as a group of their own."""
+        await self._retry(self._jobs_of[project_id], pause)
+        others = [job for job in self._jobs if job not in self._jobs_of[project_id]]
+        await self._queue.undo_lease(others)
+
+    async def _retry(self, jobs: Sequence[Job], pause: timedelta) -> None:
+        async with self._database.write() as session:
+            for job in jobs:
+                await self._queue.retry(session, job, run_at=self._clock.now() + pause)

@@ -1,7 +1,8 @@
 """Consumes the spool group by group: stores events in the warehouse and enqueues runs.
 
 The workers of a process handle different projects: a project's groups are ordered, so while one
-worker holds some of its batches, no other worker leases more of them.
+worker holds some of its batches, no other worker leases more of them. Projects with few events
+share a group, as its insert and its commit cost more than they do.
 
 A group is limited in batches, events and bytes; its members are fixed when it is first leased.
 Groups overlap, so that the worker process, the engine and the database work at the same time, see
@@ -19,6 +20,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -36,10 +38,17 @@ from hoglet.pipeline.ingest.group_writer import (
     GroupStages,
     GroupWriter,
     NotItsTurn,
+    ProjectRequest,
 )
 from hoglet.pipeline.ingest.ipc import ProjectFacts, ReadRequest
 from hoglet.pipeline.ingest.metrics import IngestMetrics
-from hoglet.pipeline.ingest.sources import GroupLimits, GroupSource, SpooledGroup, is_large
+from hoglet.pipeline.ingest.sources import (
+    GroupLimits,
+    GroupSource,
+    ProjectParts,
+    SpooledGroup,
+    is_large,
+)
 from hoglet.pipeline.ingest.split_group import FunctionsUnusable
 from hoglet.pipeline.storage_failures import is_storage_failure
 
@@ -114,7 +123,6 @@ class BatchWorker:
         self._has_backlog = False
         self._runs_per_event = 0.0
         self._gathers_until = 0.0
-        self._last_project: int | None = None
 
     async def run(self) -> None:
         """Run until :meth:`stop`; then finish what is processed, and release the other groups."""
@@ -166,13 +174,11 @@ class BatchWorker:
     def _let_small_groups_grow(self, group: SpooledGroup, *, is_pressed: bool) -> None:
         """Have the next group gather events if this one is small although others precede it.
 
-        An event that comes alone is not delayed, and groups of several projects are not: each
-        project would wait for all others.
+        An event that comes alone is not delayed, and neither is what this group left.
         """
         is_small = group.events < self._limits.small and not self._has_backlog
-        if is_pressed and is_small and group.project_id == self._last_project:
+        if is_pressed and is_small and not group.leaves_some:
             self._gathers_until = time.monotonic() + self._limits.gather_seconds
-        self._last_project = group.project_id
 
     def _is_full(self) -> bool:
         """Whether the worker process has enough to do, or groups wait for their release.
@@ -217,21 +223,19 @@ class BatchWorker:
                 if earlier is None:
                     self._health.works("events", worker=self._number)
                 return None
-            request, spans = await self._request(group)
-            project = await self._access.project(request.project.id)
+            projects = [await self._request(group.id, each) for each in group.projects]
         except (HogletError, SQLAlchemyError, OSError) as error:
             log.warning("reading the spool failed", action="spool_waits", error=str(error))
             await self._wait_for_storage(error)
             if group is not None:
-                await self._release(group)
+                await self._release(group, is_divisible=group.is_divisible)
             return None
+        reading = self._processor.read([each.request for each in projects])
         return GroupRun(
             group,
-            request,
-            asyncio.create_task(self._processor.read(request)),
+            projects,
+            asyncio.create_task(reading),
             earlier=earlier,
-            is_first=project is not None and not project.ingested_event,
-            spans=spans,
             on_processed=self._processed,
         )
 
@@ -263,32 +267,32 @@ class BatchWorker:
             raise failure
         return None
 
-    async def _release(self, group: SpooledGroup) -> None:
+    async def _release(self, group: SpooledGroup, *, is_divisible: bool) -> None:
         with contextlib.suppress(HogletError, SQLAlchemyError, OSError):  # then the lease expires
-            await group.release()
+            await (group.undo() if is_divisible else group.release())
 
-    async def _request(self, group: SpooledGroup) -> tuple[ReadRequest, tracing.SharedWork]:
-        project = await self._access.project(group.project_id)
+    async def _request(self, group: UUID, batches: ProjectParts) -> ProjectRequest:
+        project_id, parts = batches
+        project = await self._access.project(project_id)
         spans = tracing.SharedWork(
             "store events",
-            [part.trace for part in group.parts],
-            {"hoglet.project_id": group.project_id, "hoglet.requests": len(group.parts)},
+            [part.trace for part in parts],
+            {"hoglet.project_id": project_id, "hoglet.requests": len(parts)},
         )
         request = ReadRequest(
-            group=group.id,
+            group=group,
             project=ProjectFacts(
-                group.project_id,
+                project_id,
                 project.name if project else "",
                 self._site_url,
                 project.person_display_name_properties if project else None,
             ),
-            parts=[
-                msgspec.structs.replace(part, trace=spans.below(part.trace)) for part in group.parts
-            ],
-            functions_key=await self._functions.version_stamp(group.project_id),
+            parts=[msgspec.structs.replace(part, trace=spans.below(part.trace)) for part in parts],
+            functions_key=await self._functions.version_stamp(project_id),
             functions=None,
         )
-        return request, spans
+        is_first = project is not None and not project.ingested_event
+        return ProjectRequest(request, spans, is_first)
 
     async def _store(self, run: GroupRun) -> None:
         """Process, insert and commit a group; if that fails, it is released or postponed."""
@@ -304,21 +308,21 @@ class BatchWorker:
     async def _try_to_store(self, run: GroupRun) -> bool:
         try:
             async with run.group.held():
-                with run.spans.ending():
+                with run.ending_spans():
                     is_stored = await self._write_in_turn(run)
         except GROUP_LOST:
-            log.warning("a group was lost", action="lease_lost", group=str(run.request.group))
-            await self._release(run.group)
+            log.warning("a group was lost", action="lease_lost", group=str(run.group.id))
+            await self._release(run.group, is_divisible=False)
             return False
         except Exception as error:
             run.mark_failed()
-            log.exception("a group failed", action="group_failed", group=str(run.request.group))
+            log.exception("a group failed", action="group_failed", group=str(run.group.id))
             await self._later(run, error)
             return False
         if not is_stored:
-            await self._release(run.group)
+            await self._release(run.group, is_divisible=run.is_divisible)
             return False
-        self._health.group_stored(run.request.group, worker=self._number)
+        self._health.group_stored(run.group.id, worker=self._number)
         self._storage_failures = 0
         return True
 
@@ -334,11 +338,15 @@ class BatchWorker:
         """Retry a group: next if storage failed, otherwise later, behind other groups."""
         if is_storage_failure(error) and not isinstance(error, FunctionsUnusable):
             await self._wait_for_storage(error)
-            await self._release(run.group)
+            await self._release(run.group, is_divisible=run.is_divisible)
             return
-        self._health.group_failed(run.request.group, error)
+        self._health.group_failed(run.group.id, error)
+        pause = _GROUP_BACKOFF.wait(run.group.retries)
         with contextlib.suppress(*GROUP_LOST):
-            await run.group.postpone(_GROUP_BACKOFF.wait(run.group.retries))
+            if run.is_divisible and run.in_progress is not None:
+                await run.group.postpone_project(run.in_progress, pause)
+            else:
+                await run.group.postpone(pause)
 
     async def _wait_for_storage(self, error: Exception) -> None:
         self._health.failed("events", error, worker=self._number)

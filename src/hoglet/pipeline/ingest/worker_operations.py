@@ -30,7 +30,8 @@ _KEPT_GROUPS = 3  # the current one and those parsed ahead; more would only take
 
 _internal_requests = msgspec.msgpack.Decoder(InternalRequest)
 _functions: OrderedDict[int, FunctionSet] = OrderedDict()
-_groups: OrderedDict[str, ParsedBatch] = OrderedDict()
+_groups: OrderedDict[str, dict[int, ParsedBatch]] = OrderedDict()
+"""Parsed parts of groups by project."""
 
 
 def read(payload: bytes) -> bytes:
@@ -43,18 +44,22 @@ def read(payload: bytes) -> bytes:
     if functions is None or functions.key != request.functions_key:
         return pack(encoder, CacheMiss("functions"))
     functions.project = request.project
-    group = parse_batch(request, functions)
-    _keep(_groups, str(request.group), group, _KEPT_GROUPS)
-    return pack(encoder, lookups_needed(group))
+    batch = parse_batch(request, functions)
+    parsed = {**_groups.get(str(request.group), {}), request.project.id: batch}
+    _keep(_groups, str(request.group), parsed, _KEPT_GROUPS)
+    return pack(encoder, lookups_needed(batch))
 
 
 def process(payload: bytes) -> bytes:
     """``ProcessRequest`` → ``BatchResult`` or ``CacheMiss``."""
     request = process_requests.decode(payload)
-    group = _groups.pop(str(request.group), None)
-    if group is None:
+    parsed = _groups.get(str(request.group), {})
+    batch = parsed.pop(request.project_id, None)
+    if not parsed:
+        _groups.pop(str(request.group), None)
+    if batch is None:
         return pack(encoder, CacheMiss("group"))
-    return pack(encoder, process_batch(group, request))
+    return pack(encoder, process_batch(batch, request))
 
 
 def match_internal_event(payload: bytes) -> bytes:

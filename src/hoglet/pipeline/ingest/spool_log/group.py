@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.spool import SPOOL_QUEUE, SpooledV1
-from hoglet.pipeline.ingest.sources import part_of
+from hoglet.pipeline.ingest.sources import ProjectParts, part_of
 from hoglet.pipeline.ingest.spool_log.members import LogRange
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.queue import NewJob
@@ -25,13 +25,16 @@ class LogGroup:
         self._ranges = ranges
         self._range = begun
         self._moved = begun.positions
-        self.project_id, self._batches = begun.left[0]
+        self._project_id, self._batches = begun.left[0]
         self.partitions = begun.partitions
         batches = self._batches
-        self.parts = [part_of(each.spooled, _id(each.spooled)) for each in batches if each.spooled]
-        self.id = self.parts[0].job_id
+        self._parts = [part_of(each.spooled, _id(each.spooled)) for each in batches if each.spooled]
+        self.id = self._parts[0].job_id
+        self.projects = [ProjectParts(self._project_id, self._parts)]
         self.events = sum(batch.events for batch in batches)
         self.jobs = 0
+        self.leaves_some = len(begun.left) > 1
+        self.is_divisible = False
         self.retries = 0
 
     @property
@@ -57,12 +60,20 @@ class LogGroup:
         for partition in self.partitions:
             self._ranges.owner.release(partition)
 
+    async def undo(self) -> None:
+        """Release the partitions; the group keeps its members."""
+        await self.release()
+
     async def postpone(self, pause: timedelta) -> None:  # noqa: ARG002 (the queue's worker has its own)
         """Turn the group into jobs under the same id: the warehouse may have some of its blocks."""
         try:
             await self.divert(together=True)
         finally:
             await self.release()
+
+    async def postpone_project(self, project_id: int, pause: timedelta) -> None:  # noqa: ARG002 (it has one)
+        """Turn the group into jobs."""
+        await self.postpone(pause)
 
     async def divert(self, *, together: bool) -> None:
         """Move the entries to the queue as jobs.
@@ -81,12 +92,12 @@ class LogGroup:
                 queue=SPOOL_QUEUE,
                 payload=batch.payload,
                 id=part.job_id,
-                ordering_key=f"project:{self.project_id}",
+                ordering_key=f"project:{self._project_id}",
                 weight=max(batch.events, 1),
                 lane=batch.lane,
                 group=self.id if together else None,
             )
-            for batch, part in zip(self._batches, self.parts, strict=True)
+            for batch, part in zip(self._batches, self._parts, strict=True)
         ]
 
 
