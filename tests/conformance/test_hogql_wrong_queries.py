@@ -99,6 +99,8 @@ def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -
         ("select event from events where event = any(['a'])", "= ANY (...) is written event IN ('a', 'b')"),
         ("select now() - '7 days'", "write interval 7 day"),
         ("select toIntOrNull('x')", "use toInt(x), which is NULL for other values"),
+        ("select 1 except distinct select 2", "write SELECT DISTINCT x ... EXCEPT SELECT y"),
+        ("select (select 1 as x), (select 2 x y)", None),
         ("select a = from events", None),
         ("select else from events group", None),
         ("select event, orders is 5 from events", None),

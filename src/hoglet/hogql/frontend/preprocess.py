@@ -55,9 +55,10 @@ def read_query(source: str) -> "tree.Query":
         parsed = parse_query(hidden)
     except SourceError as error:
         if error.error_code == "source_error":
+            error = _error_in_brackets(error, hidden)
             error.error_code = SYNTAX
         _in_words_of_queries(error, source)
-        raise
+        raise error from None
     refuse_empty_names(source)
     refuse_dropped_syntax(source)
     if stand_in:
@@ -97,6 +98,35 @@ _NOT_EXPECTED = re.compile(
     re.DOTALL,
 )
 _EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTALL)
+
+
+_QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with)\b)", _ANY)
+
+
+_MAX_BRACKETS = 10  # each is parsed once more
+
+
+def _error_in_brackets(error: SourceError, source: str) -> SourceError:
+    """The error of the innermost bracketed query around the error that does not parse.
+
+    The parser tries such a query as an expression too, and complains about its first word.
+    """
+    blank = without_constants(source)
+    brackets = [*_QUERY_IN_BRACKETS.finditer(blank, 0, error.start)][-_MAX_BRACKETS:]
+    for bracket in reversed(brackets):
+        start, end = bracket.end(), closing_bracket(blank, bracket.end())
+        if end <= error.start:
+            continue
+        inner = source[start : end - (blank[end - 1] == ")")]
+        try:
+            parse_query(inner)
+        except SourceError as within:
+            within = _error_in_brackets(within, inner)
+            is_at_end = within.start >= len(inner.rstrip())
+            at = (end - 1, end) if is_at_end else (start + within.start, start + within.end)
+            span = source_span(source, *at)
+            return SourceError(within.message, span, hint=within.hint)
+    return error
 
 
 def _in_words_of_queries(error: SourceError, source: str) -> None:
@@ -154,6 +184,7 @@ _HINTS = (
         ),
         "interval 1 day; units are second, minute, hour, day, week, month, quarter, year",
     ),
+    (re.compile(r"\bexcept\s+distinct\b", _ANY), "SELECT DISTINCT x ... EXCEPT SELECT y"),
     (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
     (re.compile(r"\bmod\b", _ANY), "a % b"),
     (
@@ -175,9 +206,8 @@ def _hint(source: str, error: SourceError) -> str | None:
         instead = "CASE WHEN a THEN b ELSE c END"
     if instead is not None:
         return f"write {instead}"
-    return _misspelled(
-        [*_WORD.findall(blank[: error.start])[-3:], *_WORD.findall(blank[start:][_NEAR:])[:1]]
-    )
+    here = _WORD.match(blank, error.start)
+    return _misspelled([*_WORD.findall(blank[: error.start])[-3:], *([here[0]] if here else [])])
 
 
 _WORD = re.compile(r"(?<![.$\w])[a-z]+\b(?!\s*[.(])", _ANY)
