@@ -232,7 +232,7 @@ def _namespace() -> dict[str, Any]:
         "R_in": host_data.is_in, "R_not_in": host_data.is_not_in,
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
         "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
-        "R_key": host_data.same_key,
+        "R_same": host_data.same_import,
         "host_value": host_data.HostValue,
         "MANY": 1_000_000,
         "plain_leaf": plain_data.is_plain_leaf, "plain_part": plain_data.is_plain_part,

@@ -13,6 +13,7 @@ import orjson
 from hoglet.hog.runtime.budget import charged, current
 from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
+from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text, printed
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
@@ -102,14 +103,29 @@ def is_not_in(needle: Any, value: Any) -> bool:
     return not is_in(needle, value)
 
 
-def same_key(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
-    """The import of a value that is a key; ``known`` has the imports of one copy of host data."""
-    if type(value) is not dict and type(value) is not list:
+def same_import(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
+    """:func:`import_value` that returns the same object for the same object of the host.
+
+    ``known`` has the imports of the parts of one copy of host data.
+    """
+    kind = type(value)
+    if kind is not dict and kind is not list:
         return import_value(value)
     entry = known.get(id(value))
     if entry is None:  # the entry keeps the value alive, and so its identity
-        entry = known[id(value)] = value, import_value(value)
+        try:
+            entry = known[id(value)] = value, _same_parts(value, known)
+        except RecursionError:
+            raise EngineError("The value nests too deeply") from None
     return entry[1]
+
+
+def _same_parts(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
+    if type(value) is list:
+        return [item if type(item) is str else same_import(item, known) for item in value]
+    if not _is_plain_object(value):
+        return import_value(value)
+    return {key: same_import(item, known) for key, item in value.items()}
 
 
 def edited(value: Any, *paths: tuple[str, ...]) -> Any:

@@ -257,16 +257,25 @@ class DistinguishedParts:
         self, aliases: Aliases, written: Iterable[Any], compared: Iterable[tuple[Any, Any]]
     ) -> None:
         self._aliases = aliases
-        self._objects = set[int]()
+        self._written = set[int]()
+        self._compared = set[int]()
         if aliases.is_known:
-            self._objects.update(*map(aliases.of, written))
+            self._written.update(*map(aliases.of, written))
             for left, right in compared:
                 first, second = aliases.of(left), aliases.of(right)
-                self._objects |= first & second
-                self._objects |= (aliases.within(first) & second) | (first & aliases.within(second))
+                same = (aliases.within(first) & second) | (first & aliases.within(second))
+                self._compared |= same | (first & second)
 
-    def has(self, variable: bound.Variable) -> bool:
-        """Whether the program can distinguish parts of the variable's value."""
+    def has_written(self, variable: bound.Variable) -> bool:
+        """Whether the program may write to a part of the variable's value."""
+        return self._meets(variable, self._written)
+
+    def has_compared(self, variable: bound.Variable) -> bool:
+        """Whether the program may compare parts of the variable's value."""
+        return self._meets(variable, self._compared)
+
+    def _meets(self, variable: bound.Variable, objects: Objects) -> bool:
         if not self._aliases.is_known:
             return True
-        return not self._objects.isdisjoint(self._aliases.of_variable(variable))
+        own = self._aliases.of_variable(variable)  # of a filtered array, the items are parts
+        return not objects.isdisjoint(own | self._aliases.within(own))

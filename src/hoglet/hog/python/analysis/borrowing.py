@@ -24,9 +24,10 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.aliases import Aliases, DistinguishedParts
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.loops import loops_around
 from hoglet.hog.python.analysis.paths import ANY_KEY, field, is_empty
 from hoglet.hog.python.analysis.scalars import Scalars
-from hoglet.hog.python.analysis.type_facts import TypeFacts, declared_by
+from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.analysis.writes import Writes
 
@@ -34,7 +35,6 @@ _TESTS: Final = (
     bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
     bound.While, bound.For, bound.GetProperty, bound.ExpressionStatement,
 )  # fmt: skip
-_LOOPS: Final = (bound.While, bound.For, bound.ForIn)
 
 
 class Borrowing:
@@ -44,7 +44,7 @@ class Borrowing:
         variables: all of them.
         edited: for those that are written through, the paths of the objects they copy;
             ``{(), ("properties",)}`` for ``let e := event; e.properties.plan := 'free'``.
-        key_origins: those whose parts are keys of objects, see :meth:`origin`.
+        same_origins: those whose parts are keys of objects or compared, see :meth:`origin`.
         writes_own_only: the program changes only objects that it created for that variable.
 
     Args:
@@ -57,7 +57,7 @@ class Borrowing:
         self._facts = facts
         self._host_names = host_names
         self._nodes = [node for nodes in facts.own.values() for node in nodes]
-        self._loops = self._find_loops()
+        self._loops = loops_around(facts)
         self._direct = {function.number for function in facts.direct.values()}
         self._copies = Counter[bound.Variable]()
         self._elements: set[bound.Variable] = set()
@@ -77,7 +77,10 @@ class Borrowing:
         }
         self._settle()
         self.edited = {v: paths for v, paths in self.edited.items() if v in self.variables}
-        self.key_origins = set(filter(None, map(self.origin, _keys_in(self._nodes))))
+        self.same_origins = {
+            *filter(None, map(self.origin, _keys_in(self._nodes))),
+            *filter(None, map(self.compared_origin, self._nodes)),
+        }
 
     def is_raw(self, node: Any) -> bool:
         """Whether an expression reads the host's data and nothing else."""
@@ -104,15 +107,17 @@ class Borrowing:
 
     def origin(self, node: Any) -> bound.Variable | None:
         """The variable whose copy of the host's data an expression reads a part of, if any."""
-        seen: list[bound.Variable] = []
-        while node is not None:
-            root = self._root(node.value if isinstance(node, bound.IfNull) else node)
+        root = self._root(node.value if isinstance(node, bound.IfNull) else node)
+        return None if root is None else self._origin_of(root)
+
+    def _origin_of(self, variable: bound.Variable) -> bound.Variable:
+        seen = [variable]
+        while len(sources := self._sources[seen[-1]]) == 1:
+            root = self._root(sources[0])
             if root is None or root in seen:
                 break
             seen.append(root)
-            sources = self._sources[root]
-            node = sources[0] if len(sources) == 1 else None
-        return seen[-1] if seen else None
+        return seen[-1]
 
     def lambda_of(self, node: Any) -> bound.BoundFunction | None:
         """The lambda written as the argument of ``arrayMap`` or a similar function, else None."""
@@ -216,7 +221,30 @@ class Borrowing:
 
     def _distinguishes(self, root: bound.Variable) -> bool:
         """Whether the program can distinguish parts of a variable's value from copies of them."""
-        return self._distinguished is not None and self._distinguished.has(root)
+        parts = self._distinguished
+        if parts is None or not (parts.has_written(root) or parts.has_compared(root)):
+            return False
+        return parts.has_written(root) or self._copied_once(root) is None
+
+    def _copied_once(self, variable: bound.Variable) -> bound.Variable | None:
+        """The :meth:`origin` of a variable's value if it is bound once in a run, else None.
+
+        Parts of that copy are always imported as the same objects.
+        """
+        origin = self._origin_of(variable)
+        if origin.captured or origin in self.edited or len(self._sources[origin]) != 1:
+            return None
+        loop = self._loops.get(id(origin))
+        if isinstance(loop, bound.ForIn) and loop.value is origin:
+            loop = self._loops.get(id(loop))
+        return origin if loop is self._facts.functions[0] else None
+
+    def compared_origin(self, node: Any) -> bound.Variable | None:
+        """The origin of a raw expression of which the program compares parts, if there is one."""
+        root, parts = self._root(node), self._distinguished
+        if root is None or parts is None or not parts.has_compared(root):
+            return None
+        return self._copied_once(root)
 
     def _handed_on(self, node: Any, part: Any) -> Iterable[bound.Variable]:
         """The variables that cannot borrow because a part escapes."""
@@ -251,6 +279,8 @@ class Borrowing:
     def _compares_parts(self, node: Any, raw: list[Any]) -> bool:
         """Whether a node compares two parts that may be the same object."""
         if len(raw) < 2 or self._scalars.compared_by_identity(node) is None:
+            return False
+        if all(self._copied_once(root) for root in map(self._root, raw)):
             return False
         return not self._are_apart(raw[0], raw[1])
 
@@ -351,23 +381,6 @@ class Borrowing:
     def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:
         """Whether a use may be repeated while the variable is bound to the same value."""
         return self._loops.get(id(node)) is not self._loops.get(id(variable))
-
-    def _find_loops(self) -> dict[int, Any]:
-        """The innermost loop, else the function, around each node and each variable's binding."""
-        around: dict[int, Any] = {}
-        for function in self._facts.functions.values():
-            around.update((id(parameter), function) for parameter in function.parameters)
-            waiting = [(function.body, function)]
-            while waiting:
-                node, loop = waiting.pop()
-                around[id(node)] = loop
-                inside = node if isinstance(node, _LOOPS) else loop
-                for variable in declared_by(node):
-                    around[id(variable)] = inside
-                waiting += [
-                    (part, inside) for part in parts(node) if type(part) is not bound.BoundFunction
-                ]
-        return around
 
 
 def _keys_in(nodes: Iterable[Any]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from hoglet.hog.python.analysis.library import LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.evaluation import Handlers
 from hoglet.hog.python.codegen.inlining import InlinePrinter
-from hoglet.hog.python.codegen.operands import Operand, coerced, whole_value
+from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, whole_value
 from hoglet.hog.python.codegen.text_calls import SAME_FOR_RAW, method_call
 from hoglet.hog.stdlib.table import STL
 
@@ -36,13 +36,7 @@ class CallPrinter(InlinePrinter):
 
     def called(self, node: bound.CallGlobal) -> Operand:
         """A call; a filter of host data returns items that were not imported."""
-        if node.name in self.program.async_names:
-            text = f"(yield ({node.name!a}, [{self.listed(node.arguments)}]))"
-            return Operand(self.noted(node, node.name, text), "A")
-        if node.name in self.program.functions:
-            text = f"host({node.name!a}, [{self.listed(node.arguments)}])"
-            return Operand(self.noted(node, node.name, text), "A")
-        inlined = self.inlined(node) or self._count_of_keys(node)
+        inlined = self._host_call(node) or self.inlined(node) or self._count_of_keys(node)
         if inlined is not None:
             return inlined
         entry = STL.get(node.name)
@@ -59,9 +53,18 @@ class CallPrinter(InlinePrinter):
             text = f"L_concat({', '.join(map(whole_value, operands))})"
         else:
             text = self._library_call(node.name, operands)
-        is_raw = node.name == "arrayFilter" and operands[1].text.startswith("R_items(")
-        kind = "A" if is_raw else self.facts.kind(node) or "A"
-        return Operand(self.noted(node, node.name, text), kind, raw=is_raw)
+        text = self.noted(node, node.name, text)
+        if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
+            return Operand(text, "A", raw=self.importer(node))
+        return Operand(text, self.facts.kind(node) or "A")
+
+    def _host_call(self, node: bound.CallGlobal) -> Operand | None:
+        if node.name not in self.program.host_names:
+            return None
+        given = f"{node.name!a}, [{self.listed(node.arguments)}]"
+        is_async = node.name in self.program.async_names
+        text = f"(yield ({given}))" if is_async else f"host({given})"
+        return Operand(self.noted(node, node.name, text), "A")
 
     def _count_of_keys(self, node: bound.CallGlobal) -> Operand | None:
         """``length(keys(x))``, without the array."""
@@ -105,10 +108,11 @@ class CallPrinter(InlinePrinter):
         text = special(self, operands) if special else method_call(name, operands, self.temporaries)
         if text is not None:
             return text
-        as_is = name in _HAS_RAW_FORM or name in SAME_FOR_RAW
+        has_raw_form = name in _HAS_RAW_FORM and (name != "has" or operands[0].raw in {"", IMPORT})
+        as_is = has_raw_form or name in SAME_FOR_RAW
         given = ", ".join([item.text if as_is else whole_value(item) for item in operands])
         if STL[name].form != "callback":
-            is_raw = name in _HAS_RAW_FORM and operands[0].raw
+            is_raw = has_raw_form and operands[0].raw
             return f"{'R' if is_raw else 'L'}_{name}({given})"
         if self.program.dynamic_async:
             return f"(yield from S_{name}({self.depth(1)}, {given}))"
@@ -221,7 +225,7 @@ class CallPrinter(InlinePrinter):
         """Only host data is printed in place: values of the program may have shared parts."""
         if not any(operand.raw for operand in operands):
             return None
-        flags = "".join(f"{operand.raw}, " for operand in operands)
+        flags = "".join(f"{operand.raw != ''}, " for operand in operands)
         return f"R_print(({flags}), {', '.join(operand.text for operand in operands)})"
 
     _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {

@@ -11,7 +11,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.purity import EFFECTS, READS, STABLE
 from hoglet.hog.python.analysis.type_facts import constant_kind
 from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS, Emitter
-from hoglet.hog.python.codegen.operands import Operand, coerced
+from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced
 
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply
@@ -199,11 +199,12 @@ class Evaluation(Emitter):
         """An expression whose value may be plain host data that was not imported yet."""
         if isinstance(node, bound.ReadGlobal) and not node.library:
             text = self._raw_in_batch(node) if self.program.batch else self._path_text(node.path)
-            return Operand(text, "A", raw=True)
+            return Operand(text, "A", raw=IMPORT)
         if isinstance(node, bound.ReadVariable) and self.is_raw(node):
-            return Operand(self.variable(node.variable), "A", atom=True, raw=True)
+            name = self.variable(node.variable)
+            return Operand(name, "A", atom=True, raw=self.importer(node))
         if isinstance(node, bound.GetProperty) and self.is_raw(node):
-            return Operand(self._raw_field(node), "A", raw=True)
+            return Operand(self._raw_field(node), "A", raw=self.importer(node))
         if isinstance(node, bound.IfNull) and self.may_be_raw(node) and not self.program.batch:
             return self._raw_or_else(node)
         if isinstance(node, bound.CallGlobal) and self.is_raw(node):
@@ -220,11 +221,16 @@ class Evaluation(Emitter):
         first, again = self.temporaries.twice(value)
         if not fallback[0]:
             text = f"({again} if {first} is not None else {fallback[1]})"
-            return Operand(text, "A", raw=True)
+            return Operand(text, "A", raw=self.importer(node))
         name = self.temporaries.new()
         self.line(f"{name} = {value.text}")
         self.guard(f"if {name} is None:", fallback, name)
-        return Operand(name, "A", atom=True, raw=True)
+        return Operand(name, "A", atom=True, raw=self.importer(node))
+
+    def importer(self, node: Any) -> str:
+        """How the value of a raw expression is imported; see :attr:`Operand.raw`."""
+        origin = self.program.borrowing.compared_origin(node)
+        return IMPORT if origin is None else f"R_same({{}}, {self.program.imports_of(origin)})"
 
     # --- branches
 
@@ -270,7 +276,7 @@ class Evaluation(Emitter):
 
     def new_imports(self, variable: bound.Variable) -> None:
         """Begin with no imports of a variable's value that are keys, when the value is copied."""
-        if variable in self.program.borrowing.key_origins:
+        if variable in self.program.borrowing.same_origins:
             name = self.program.imports_of(variable)
             if name != COMMON_IMPORTS:
                 self.line(f"{name} = {{}}")
@@ -318,7 +324,7 @@ class Evaluation(Emitter):
         if not operand.raw:
             return operand
         first, again = self.temporaries.twice(operand)
-        return Operand(f"({again} if type({first}) is S else imp({again}))", "A")
+        return Operand(f"({again} if type({first}) is S else {operand.raw.format(again)})", "A")
 
     def key(self, node: Any) -> Operand:
         """An expression as a key: an object of host data is the same key each time it is used."""
@@ -326,9 +332,8 @@ class Evaluation(Emitter):
         origin = self.program.borrowing.origin(node) if operand.raw else None
         if origin is None:
             return self.imported(operand)
-        first, again = self.temporaries.twice(operand)
-        known = self.program.imports_of(origin)
-        return Operand(f"({again} if type({first}) is S else R_key({again}, {known}))", "A")
+        operand.raw = f"R_same({{}}, {self.program.imports_of(origin)})"
+        return self.imported(operand)
 
     def property_text(  # noqa: PLR0911 (one kind of key after the other)
         self, target: Operand, key: Operand

@@ -39,8 +39,9 @@ class InlinePrinter(PlainPrinter):
         self._item_loop(item, source, copy=self.effects.level(body) == EFFECTS)
         self._print_round(node.name, name, item, body)
         self._loop_end()
-        is_raw = is_raw and node.name == "arrayFilter"
-        return Operand(name, "A" if is_raw else self.facts.kind(node) or "A", atom=True, raw=is_raw)
+        if is_raw and node.name == "arrayFilter":
+            return Operand(name, "A", atom=True, raw=self.importer(node))
+        return Operand(name, self.facts.kind(node) or "A", atom=True)
 
     def _body(self, node: bound.CallGlobal, function: bound.BoundFunction) -> Any:
         """The expression of a lambda that can be inlined, else None."""

@@ -10,6 +10,9 @@ from typing import Any, Final
 
 from hoglet.hog.python.analysis.type_facts import NUMBERS, constant_kind
 
+IMPORT: Final = "imp({})"
+"""How host data is imported, unless its parts are compared: as a new copy."""
+
 _UNKNOWN: Final = object()
 _BIG: Final = 1_073_741_823  # the interpreter compares ints up to here on its fastest path
 _RANGE: Final = f"-{_BIG} <= {{0}} <= {_BIG}"
@@ -24,7 +27,7 @@ class Operand:
         kind: see :mod:`hoglet.hog.python.analysis.type_facts`.
         atom: it is a name or a literal, which can be evaluated twice at no cost.
         value: the constant, if it is one.
-        raw: it is plain host data that was not imported yet.
+        raw: how plain host data that was not imported yet is imported, ``imp({})``; else empty.
     """
 
     __slots__ = ("atom", "kind", "raw", "text", "value")
@@ -36,7 +39,7 @@ class Operand:
         *,
         atom: bool = False,
         value: Any = _UNKNOWN,
-        raw: bool = False,
+        raw: str = "",
     ) -> None:
         self.text = text
         self.kind = kind
@@ -192,7 +195,7 @@ def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> 
 
 def whole_value(operand: Operand) -> str:
     """The operand's text where a function needs a Hog value."""
-    return f"imp({operand.text})" if operand.raw else operand.text
+    return operand.raw.format(operand.text) if operand.raw else operand.text
 
 
 def _is_positive(operand: Operand) -> bool:

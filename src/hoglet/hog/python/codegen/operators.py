@@ -12,6 +12,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.purity import EFFECTS
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
 from hoglet.hog.python.codegen.operands import (
+    IMPORT,
     Operand,
     arithmetic,
     coerced,
@@ -86,7 +87,8 @@ class OperatorPrinter(Evaluation):
         membership = self._key_membership(node)
         if membership is not None:
             return membership
-        if node.operator in _RAW_MEMBERSHIP and self.is_raw(node.right):
+        is_plain = self.is_raw(node.right) and self.importer(node.right) == IMPORT
+        if node.operator in _RAW_MEMBERSHIP and is_plain:
             left, right = self.value(node.left), self.raw(node.right)
             return Operand(f"{_RAW_MEMBERSHIP[node.operator]}({left.text}, {right.text})", "B")
         if "like" in node.operator and isinstance(node.right, bound.Constant):

@@ -12,7 +12,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.paths import path_of_write
 from hoglet.hog.python.analysis.results import is_small_literal
 from hoglet.hog.python.codegen.growth import GrowthPrinter
-from hoglet.hog.python.codegen.operands import Operand, coerced, literal
+from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, literal
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14
@@ -118,7 +118,7 @@ class StatementPrinter(GrowthPrinter):
         if paths is None:
             return operand
         given = "".join([f", {path!a}" for path in sorted(paths, key=_by_length) if path])
-        return Operand(f"R_edited({operand.text}{given})", "A", raw=True)
+        return Operand(f"R_edited({operand.text}{given})", "A", raw=IMPORT)
 
     def declare(self, variable: bound.Variable, text: str) -> None:
         """Create a new cell for a variable."""
@@ -297,7 +297,8 @@ class StatementPrinter(GrowthPrinter):
         self.indent += 1
         self.line(_CHECK)
         if is_raw and node.value not in self.program.borrowing.variables:
-            self.line(f"if type({item}) is not S: {item} = imp({item})")
+            whole = self.importer(node.collection).format(item)
+            self.line(f"if type({item}) is not S: {item} = {whole}")
         self.view(node.value)
         for variable in (node.key, node.value):
             if variable is not None and self.program.storage.is_boxed(variable):
