@@ -173,7 +173,8 @@ class BackfillRow(Base):
     """A backfill of stored events in a time range.
 
     ``after_at`` and ``after_uuid`` identify the last queued event. It is ``Completed`` when
-    ``all_read`` and as many runs have ended as events were queued.
+    ``all_read`` and as many runs have ended as events were queued; an event counts once for each
+    mapping that it matches.
     """
 
     __tablename__ = "hog_function_backfills"

@@ -125,7 +125,8 @@ class BackfillPager:
         row, _ = backfill
         await lines.enqueue(session, self._queue, page.runs)
         row.status = backfill_repository.RUNNING
-        row.events_total = max(page.total, row.events_queued + len(page.runs))
+        total = page.total if row.events_total is None else row.events_total
+        row.events_total = max(total, row.events_queued + len(page.runs))
         row.events_queued += len(page.runs)
         row.all_read = page.events.is_last
         if page.events.rows:

@@ -1,5 +1,10 @@
 """Mappings: docs/spec/hog-functions.md#45-mappings."""
 
+from uuid import UUID
+
+from hoglet.functions.tables import BackfillRow
+from support.runs import ScriptedReceiver, open_runs
+
 PAGE = {"events": [{"id": "$pageview", "type": "events"}]}
 SCHEMA = [
     {"type": "string", "key": "x", "required": True},
@@ -105,3 +110,40 @@ async def test_a_mapping_that_is_renamed_and_refiltered_keeps_its_secret_in_its_
         "z": {"token": "secret of a"},
         "b": {"token": "secret of b"},
     }
+
+
+async def _replay(hoglet, function, *, events):
+    """A replay through the filters whose events were all read and queued."""
+    enabled = await hoglet.call("POST", f"/{function['id']}/enable_backfills")
+    path = f"/api/projects/1/batch_exports/{enabled.json()['batch_export_id']}/backfills"
+    started = await hoglet.client.post(path, json={"with_filters": True})
+    async with hoglet.database.write() as session:
+        row = await session.get(BackfillRow, UUID(started.json()["id"]))
+        row.status, row.all_read = "Running", True
+        row.events_total = row.events_queued = events
+    return row
+
+
+async def _read(hoglet, replay):
+    async with hoglet.database.read() as session:
+        return await session.get(BackfillRow, replay.id)
+
+
+async def test_a_replay_ends_with_the_last_mapping_of_its_last_event(hoglet):
+    receiver = ScriptedReceiver()
+    hog = f"fetch('{receiver.url}')"
+    function = await hoglet.create(enabled=True, hog=hog, mappings=[{}, {}, {}])
+    replay = await _replay(hoglet, function, events=2)
+    receiver.script["/"] = [(200, {}), (200, {}), (503, {}), (503, {}), (503, {}), (400, {})]
+    async with open_runs(hoglet) as runs:
+        start = {"start_at": "filter", "backfill_id": replay.id}
+        await runs.trigger(function, "1", "2", start=start)
+        await runs.work()
+        waiting = await _read(hoglet, replay)
+        await runs.work_for(10)
+        ended = await _read(hoglet, replay)
+    receiver.close()
+
+    assert (waiting.status, waiting.events_queued) == ("Running", 6)
+    assert (ended.status, ended.events_queued, ended.events_total) == ("Completed", 6, 6)
+    assert (ended.runs_succeeded, ended.runs_failed) == (5, 1)

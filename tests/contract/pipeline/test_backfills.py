@@ -9,6 +9,8 @@ from uuid import UUID
 
 import pytest
 
+from hoglet.functions.backfills import repository as backfill_repository
+from hoglet.functions.backfills.repository import BackfillProgress
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, decode_invoke
@@ -246,20 +248,25 @@ async def test_a_backfill_does_not_run_far_ahead(world, monkeypatch):
 
 
 async def test_it_is_complete_when_its_runs_are(world):
-    from hoglet.functions.backfills import repository as backfill_repository
-
     await world.store(("paid", 1, new_id()), ("paid", 2, new_id()))
     backfill = await world.start(with_filters=True)
     await world.work()
     runs = [decode_invoke(run.payload) for run in await world.runs()]
     assert [run.start_at for run in runs] == ["filter", "filter"]
     async with world.database.write() as session:
-        await backfill_repository.count_ended(session, {UUID(backfill): (1, 0)}, NOW)
+        progress = {UUID(backfill): BackfillProgress(succeeded=1, further=2)}
+        await backfill_repository.count_runs(session, progress, NOW)
     assert (await world.get(backfill))["status"] == "Running"
     async with world.database.write() as session:
-        await backfill_repository.count_ended(session, {UUID(backfill): (0, 1)}, NOW)
+        progress = {UUID(backfill): BackfillProgress(succeeded=1, failed=1)}
+        await backfill_repository.count_runs(session, progress, NOW)
+    assert (await world.get(backfill))["status"] == "Running"  # one of the further runs
+    async with world.database.write() as session:
+        progress = {UUID(backfill): BackfillProgress(succeeded=1)}
+        await backfill_repository.count_runs(session, progress, NOW)
     state = await world.get(backfill)
-    assert (state["status"], state["runs_succeeded"], state["runs_failed"]) == ("Completed", 1, 1)
+    assert (state["status"], state["runs_succeeded"], state["runs_failed"]) == ("Completed", 3, 1)
+    assert (state["events_total"], state["events_queued"]) == (4, 4)
 
 
 async def test_an_empty_window_is_complete_at_once(world):

@@ -5,6 +5,7 @@ Source: docs/spec/hog-functions.md#91-enable_backfills.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select, update
@@ -56,20 +57,30 @@ async def page(
     return count or 0, list(await session.scalars(newest.limit(limit).offset(offset)))
 
 
-async def count_ended(
-    session: AsyncSession, progress: Mapping[UUID, tuple[int, int]], now: datetime
-) -> None:
-    """Add finished runs to the counts of their backfills: ``{id: (succeeded, failed)}``.
+class BackfillProgress(NamedTuple):
+    """Runs of a backfill that ended, and further ones of events that match several mappings."""
 
-    The last run completes its backfill.
+    succeeded: int = 0
+    failed: int = 0
+    further: int = 0
+
+
+async def count_runs(
+    session: AsyncSession, progress: Mapping[UUID, BackfillProgress], now: datetime
+) -> None:
+    """Add runs to the counts of their backfills.
+
+    A further run counts like an event of its own. The last run completes its backfill.
     """
-    for backfill_id, (succeeded, failed) in sorted(progress.items()):
+    for backfill_id, (succeeded, failed, further) in sorted(progress.items()):
         await session.execute(
             update(BackfillRow)
             .where(BackfillRow.id == backfill_id)
             .values(
                 runs_succeeded=BackfillRow.runs_succeeded + succeeded,
                 runs_failed=BackfillRow.runs_failed + failed,
+                events_queued=BackfillRow.events_queued + further,
+                events_total=BackfillRow.events_total + further,
             )
         )
     await complete(session, list(progress), now)

@@ -59,7 +59,10 @@ class StartedBackfill(TypedDict):
 
 @extensible
 class BackfillObject(StartedBackfill):
-    """A backfill of stored events; ``events_total`` is null until they are counted."""
+    """A backfill of stored events; ``events_total`` is null until they are counted.
+
+    With ``with_filters``, an event that matches several mappings counts once for each.
+    """
 
     batch_export_id: str
     with_filters: bool

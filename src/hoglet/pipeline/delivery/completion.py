@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions import pauses as pause_repository
 from hoglet.functions.backfills import repository as backfill_repository
+from hoglet.functions.backfills.repository import BackfillProgress
 from hoglet.functions.dead_letters.service import DeadLetters, NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import encode
@@ -98,7 +99,7 @@ class CompletionWriter:
         if pauses := _pauses(settled):
             await pause_repository.keep(session, pauses)
         if progress := _progress(settled):
-            await backfill_repository.count_ended(session, progress, self._clock.now())
+            await backfill_repository.count_runs(session, progress, self._clock.now())
         await self._outbox.add(session, messages)
         captures = [job for item in settled for job in item.record.captures]
         if captures:
@@ -114,14 +115,20 @@ def _pauses(settled: Sequence[CompletedRun]) -> dict[tuple[UUID, str], datetime]
     return pauses
 
 
-def _progress(settled: Sequence[CompletedRun]) -> dict[UUID, tuple[int, int]]:
-    """``{backfill: (succeeded, failed)}`` of finished runs."""
-    counts: dict[UUID, list[int]] = defaultdict(lambda: [0, 0])
+def _progress(settled: Sequence[CompletedRun]) -> dict[UUID, BackfillProgress]:
+    progress: dict[UUID, BackfillProgress] = defaultdict(BackfillProgress)
     for item in settled:
-        backfill = item.record.invoke.backfill_id
-        if backfill is not None and item.has_ended:
-            counts[backfill][item.dead_letter is not None or item.observation is None] += 1
-    return {backfill: (good, bad) for backfill, (good, bad) in counts.items()}
+        backfill, further = item.record.invoke.backfill_id, item.record.further_runs
+        if backfill is None or not (item.has_ended or further):
+            continue
+        failed = item.dead_letter is not None or item.observation is None
+        counted = progress[backfill]
+        progress[backfill] = BackfillProgress(
+            succeeded=counted.succeeded + (item.has_ended and not failed),
+            failed=counted.failed + (item.has_ended and failed),
+            further=counted.further + further,
+        )
+    return progress
 
 
 _DELIVERY_BUCKETS_S = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600, 21_600, 86_400)

@@ -56,6 +56,7 @@ class RunRecord:
         self.invoke = invoke
         self.messages = TelemetryBatch()
         self.captures: list[NewJob] = []
+        self.further_runs = 0  # of other mappings, in `captures`
         self.async_ms: list[float] = []
         self.attempts = invoke.attempt  # of the last host call
         self.pauses: list[tuple[str, datetime]] = []
@@ -268,6 +269,7 @@ class InvocationRunner:
                 lane=lane,
             )
             record.captures.append(job)
+        record.further_runs = len(step.mappings[1:])
         mapping = step.mappings[0] if step.mappings else None
         return msgspec.structs.replace(invoke, mapping=mapping, start_at="inputs")
 
