@@ -20,7 +20,10 @@ from hoglet.hog.python.analysis.visitor import parts
 type Objects = set[int]
 """Names of objects: the identities of the nodes that create them."""
 
-_MOST_NODES: Final = 5000
+_MOST_NODES: Final = 4000
+_MOST_PASSES: Final = 30  # real programs need two to five
+_MOST_HELD: Final = 5000
+_STRETCH: Final = 256  # nodes between two looks at the size
 _DEEP: Final = frozenset({"JSONExtract", "JSONExtractArrayRaw"})  # return parts of parts
 _KEYS: Final = object()  # the field that stands for the keys of an object
 _NEW: Final = (bound.MakeObject, bound.MakeArray, bound.MakeTuple, bound.SqlNode)
@@ -30,8 +33,8 @@ class Aliases:
     """The objects that the expressions of one program may be.
 
     Attributes:
-        is_known: false if the program is very large or calls functions that are values; then
-            :meth:`of` says nothing.
+        is_known: false if the program is very large or entangled, or calls functions that are
+            values; then :meth:`of` says nothing.
 
     Args:
         facts: type facts about the program.
@@ -53,10 +56,8 @@ class Aliases:
         self._fields = defaultdict[int, dict[Any, Objects]](dict)
         self._copies: Objects = set()
         self._thrown: Objects = set()
-        self._size = -1
-        self.is_known = sum(map(len, facts.own.values())) <= _MOST_NODES and self._calls_are_known()
-        if self.is_known:
-            self._solve()
+        is_small = sum(map(len, facts.own.values())) <= _MOST_NODES
+        self.is_known = is_small and self._calls_are_known() and self._solve()
 
     def of(self, node: Any) -> Objects:  # noqa: PLR0911 (one line a node)
         """The objects and arrays that an expression may be; empty if it is always a scalar."""
@@ -151,13 +152,23 @@ class Aliases:
 
     # --- the smallest solution
 
-    def _solve(self) -> None:
+    def _solve(self) -> bool:
+        """Whether the solution was found within the limits."""
         nodes = [(number, node) for number, own in self._facts.own.items() for node in own]
         self._copies = {id(node) for _, node in nodes if self._is_copy(node)}
-        before = -1
-        while before != (before := self._count()):
-            for number, node in nodes:
-                self._flow(number, node)
+        stretches = [nodes[start : start + _STRETCH] for start in range(0, len(nodes), _STRETCH)]
+        size = -1
+        for _ in range(_MOST_PASSES):
+            before = size
+            for stretch in stretches:
+                for number, node in stretch:
+                    self._flow(number, node)
+                size = self._count()
+                if size > _MOST_HELD:
+                    return False
+            if size == before:
+                return True
+        return False
 
     def _is_copy(self, node: Any) -> bool:
         """Whether a node creates an object of which all parts have its name."""
