@@ -86,7 +86,7 @@ async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
 def build_workers(services: Services, features: Features) -> list[BackgroundWorker]:
     """The workers of this process's roles."""
     roles = services.settings.roles
-    outbox = TelemetryOutbox(services.database, features.functions.telemetry, services.health)
+    outbox = features.functions.completion_writer.outbox  # the one that runs write to wakes it
     workers: list[BackgroundWorker] = []
     if "pipeline" in roles:
         workers += build_pipeline(services, features, outbox)

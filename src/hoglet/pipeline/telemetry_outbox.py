@@ -32,6 +32,7 @@ log = structlog.get_logger()
 ROWS_PER_FLUSH = 500  # rows; each has the logs and metrics of one commit of many events or runs
 BYTES_PER_FLUSH = 16 * 1024 * 1024  # limits a flush after an outage of the warehouse
 PAUSE_SECONDS = 0.5
+IDLE_SECONDS = 1.0  # as long as other consumers, so that an idle server wakes up for all at once
 RETRY_SECONDS = 5.0
 
 
@@ -74,6 +75,7 @@ class TelemetryOutbox:
         self._database = database
         self._telemetry = telemetry
         self._stopping = asyncio.Event()
+        self._added = asyncio.Event()
         self._empty_at: ChangeMark | None = None
 
     async def add(self, session: AsyncSession, messages: TelemetryBatch) -> None:
@@ -81,17 +83,20 @@ class TelemetryOutbox:
         if messages.logs or messages.metrics:
             messages.metrics = together(messages.metrics)
             session.add(TelemetryRow(payload=pack(_encoder, messages)))
+            self._added.set()
 
     async def run(self) -> None:
         """Move telemetry until :meth:`stop`, then once more, so that a clean stop leaves none."""
         while not self._stopping.is_set():
+            is_idle = False
+            pause = PAUSE_SECONDS
             try:
                 mark = self._database.change_mark()
-                if mark is None or mark != self._empty_at:
+                is_idle = mark is not None and mark == self._empty_at
+                if not is_idle:
                     while await self.flush():
                         pass
                     self._empty_at = mark
-                pause = PAUSE_SECONDS
                 if self._health is not None:
                     self._health.works("telemetry")
             except HogletError as error:
@@ -99,13 +104,18 @@ class TelemetryOutbox:
                 pause = RETRY_SECONDS
                 if self._health is not None:
                     self._health.failed("telemetry", error)
-            await _wait(self._stopping, pause)
+            if is_idle:
+                await _wait(self._added, IDLE_SECONDS)
+            if self._added.is_set() or not is_idle:
+                self._added.clear()
+                await _wait(self._stopping, pause)
         while await self.flush():
             pass
 
     def stop(self) -> None:
         """Make :meth:`run` return."""
         self._stopping.set()
+        self._added.set()
 
     async def flush(self) -> int:
         """Move one block; returns the number of rows, 0 if nothing waits.

@@ -1,9 +1,11 @@
 """The outbox delivers telemetry to the warehouse exactly once, whatever happens."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hoglet.pipeline import telemetry_outbox
 from hoglet.pipeline.telemetry_outbox import (
     TelemetryBatch,
     TelemetryOutbox,
@@ -114,3 +116,48 @@ def test_equal_metrics_of_one_second_are_added_up():
     c = AppMetric(1, "s", "f", NOW, "failure", "failed")
 
     assert sorted(metric.count for metric in together([a, b, c])) == [1, 5]
+
+
+async def test_an_idle_outbox_is_woken_by_what_is_added(
+    sqlite_database, telemetry, fresh_project_id, monkeypatch
+):
+    monkeypatch.setattr(telemetry_outbox, "IDLE_SECONDS", 3600.0)
+    outbox = TelemetryOutbox(sqlite_database, telemetry)
+    marks = [1, 1]  # idle at the second look; unknown after the commit below
+    looked = asyncio.Event()
+
+    def change_mark():
+        if not marks:
+            return None
+        if len(marks) == 1:
+            looked.set()
+        return marks.pop()
+
+    monkeypatch.setattr(sqlite_database, "change_mark", change_mark)
+    running = asyncio.create_task(outbox.run())
+    await looked.wait()
+
+    flushed = asyncio.Event()
+    written = telemetry.write_metrics
+
+    async def write_metrics(*arguments, **named):
+        await written(*arguments, **named)
+        flushed.set()
+
+    monkeypatch.setattr(telemetry, "write_metrics", write_metrics)
+    await add(outbox, sqlite_database, fresh_project_id)
+    await flushed.wait()
+    outbox.stop()
+    await running
+    assert await logs_and_totals(telemetry, fresh_project_id) == (["hello"], {"success": 2})
+
+
+async def test_an_idle_outbox_stops_at_once(sqlite_database, telemetry, monkeypatch):
+    monkeypatch.setattr(telemetry_outbox, "IDLE_SECONDS", 3600.0)
+    monkeypatch.setattr(sqlite_database, "change_mark", lambda: 1)
+    outbox = TelemetryOutbox(sqlite_database, telemetry)
+    running = asyncio.create_task(outbox.run())
+    await asyncio.sleep(1.2)  # the first pause is over
+
+    outbox.stop()
+    await running

@@ -33,6 +33,7 @@ from hoglet.web.request_body import OpenRequests, Peer
 
 SCAN_SECONDS = 2.0
 HURRY_SECONDS = 0.2  # between scans while nearly all slots are in use
+FEW_CONNECTIONS = 32  # a scan of so few takes 0.2 ms, less than to have a thread do it
 RESERVED_DESCRIPTORS = 256  # for databases, receivers, worker processes and files
 LEAST_CONNECTIONS = 64
 MOST_CONNECTIONS = 32_768
@@ -117,6 +118,7 @@ class ConnectionReaper:
         self._deadlines = deadlines
         self._limit = limit
         self._waiting: dict[Peer, Waiting] = {}
+        self._open = 0
         self._is_full = False
 
     async def run(self) -> None:
@@ -124,7 +126,10 @@ class ConnectionReaper:
         while os.path.isdir(_DESCRIPTORS):  # noqa: ASYNC240, PTH112 (a virtual file system)
             await asyncio.sleep(until_tick(HURRY_SECONDS if self._is_full else SCAN_SECONDS))
             try:
-                await asyncio.to_thread(self.scan, time.monotonic())
+                if self._open <= FEW_CONNECTIONS:
+                    self.scan(time.monotonic())
+                else:
+                    await asyncio.to_thread(self.scan, time.monotonic())
             except OSError:  # no file descriptors left for the scan
                 log.warning("connections could not be scanned", action="reap_failed")
 
@@ -136,6 +141,7 @@ class ConnectionReaper:
         """
         before, self._waiting = self._waiting, {}
         everything = list(open_connections(self._port))
+        self._open = len(everything)
         expired: list[tuple[TcpConnection, State]] = []
         retained: list[tuple[State, float, TcpConnection]] = []
         for connection in everything:

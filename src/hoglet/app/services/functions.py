@@ -133,7 +133,7 @@ def build_functions(
     dead_letters = _dead_letters(services, service)
     writer = CompletionWriter(
         queue=services.queue,
-        outbox=TelemetryOutbox(services.database, telemetry),
+        outbox=TelemetryOutbox(services.database, telemetry, services.health),
         dead_letters=dead_letters,
         watcher=watcher,
         clock=services.clock,

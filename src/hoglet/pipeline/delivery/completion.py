@@ -67,7 +67,7 @@ class CompletionWriter:
         clock: Clock,
     ) -> None:
         self._queue = queue
-        self._outbox = outbox
+        self.outbox = outbox
         self._dead_letters = dead_letters
         self._watcher = watcher
         self._clock = clock
@@ -100,7 +100,7 @@ class CompletionWriter:
             await pause_repository.keep(session, pauses)
         if progress := _progress(settled):
             await backfill_repository.count_runs(session, progress, self._clock.now())
-        await self._outbox.add(session, messages)
+        await self.outbox.add(session, messages)
         captures = [job for item in settled for job in item.record.captures]
         if captures:
             await ordering.enqueue(session, self._queue, captures)
