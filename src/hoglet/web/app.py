@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any, override
 
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
@@ -90,7 +91,7 @@ def create_application(
     """
     registry = registry or CollectorRegistry()
     open_requests = OpenRequests()
-    app = Starlette(middleware=_middleware(registry, open_requests, policy, shortcut))
+    app = _Application(middleware=_middleware(registry, open_requests, policy, shortcut))
     app.router.redirect_slashes = False
     app.state.body_limit_bytes = policy.body_limit_bytes
     app.state.open_requests = open_requests
@@ -104,6 +105,15 @@ def create_application(
     for router in project_routers:
         _add(app, router, PROJECT_PREFIX)
     return app
+
+
+class _Application(Starlette):
+    """Without Starlette's outermost layer: the request log answers unexpected errors."""
+
+    @override
+    def build_middleware_stack(self) -> ASGIApp:
+        outermost: Any = super().build_middleware_stack()
+        return outermost.app
 
 
 def _middleware(

@@ -1,18 +1,21 @@
 """Per request: an id, a log line, two metrics, and the handler of last resort for errors."""
 
-import functools
 import re
 import time
-from collections.abc import Awaitable
-from typing import Any
+from bisect import bisect_left
+from collections.abc import Awaitable, Iterable
+from itertools import accumulate
+from typing import Any, override
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hoglet.kit import tracing
-from hoglet.kit.clock import new_id
+from hoglet.kit.clock import new_id_text
 from hoglet.kit.errors import Unavailable
 from hoglet.store.availability import is_unavailable, reason_of
 from hoglet.web.error_handlers import REQUEST_ID, problem, server_error
@@ -22,35 +25,57 @@ logger = structlog.get_logger(__name__)
 _SANE_ID = re.compile(r"[A-Za-z0-9._\-]{1,100}")
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _QUIET_PATHS = frozenset({"/_health", "/_readyz", "/metrics"})
-_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_BUCKET_NAMES = (*(str(float(bound)) for bound in BUCKETS_S), "+Inf")
 
 
-class RequestMetrics:
-    """Prometheus metrics of HTTP requests, by method, route template and status."""
+class RequestMetrics(Collector):
+    """Prometheus metrics of HTTP requests, by method, route template and status.
+
+    Counted in plain numbers, a third of the time that the client's own counters take with their
+    locks: one thread counts.
+    """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._count = Counter(
-            "hoglet_http_requests",
-            "Requests answered.",
-            ("method", "route", "status"),
-            registry=registry,
-        )
-        self._seconds = Histogram(
-            "hoglet_http_request_seconds",
-            "Response time.",
-            ("method", "route"),
-            registry=registry,
-            buckets=_BUCKETS_S,
-        )
-
-        # Looking up the child for given labels costs more than counting, so the few are cached.
-        self._counter = functools.cache(self._count.labels)
-        self._timer = functools.cache(self._seconds.labels)
+        self._counts: dict[tuple[str, str, int], int] = {}
+        self._times: dict[tuple[str, str], _Times] = {}
+        registry.register(self)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Record one response."""
-        self._counter(method, route, status).inc()
-        self._timer(method, route).observe(seconds)
+        key = (method, route, status)
+        self._counts[key] = self._counts.get(key, 0) + 1
+        times = self._times.get((method, route))
+        if times is None:
+            times = self._times[method, route] = _Times()
+        times.total += seconds
+        times.counts[bisect_left(BUCKETS_S, seconds)] += 1
+
+    @override
+    def collect(self) -> Iterable[Metric]:
+        """The metrics as they are now."""
+        count = CounterMetricFamily(
+            "hoglet_http_requests", "Requests answered.", labels=("method", "route", "status")
+        )
+        for (method, route, status), number in list(self._counts.items()):
+            count.add_metric((method, route, str(status)), number)
+        time_taken = HistogramMetricFamily(
+            "hoglet_http_request_seconds", "Response time.", labels=("method", "route")
+        )
+        for labels, times in list(self._times.items()):
+            buckets = zip(_BUCKET_NAMES, accumulate(times.counts), strict=True)
+            time_taken.add_metric(labels, list(buckets), times.total)
+        return (count, time_taken)
+
+
+class _Times:
+    """Response times of a route; the last count is of those above all buckets."""
+
+    __slots__ = ("counts", "total")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BUCKETS_S) + 1)
+        self.total = 0.0
 
 
 class RequestLogMiddleware:
@@ -123,7 +148,7 @@ class _Watched:
         self._send = send
         self._status = 0  # no response started
         given = _header(scope, b"x-request-id")
-        self._id = given if given and _SANE_ID.fullmatch(given) else str(new_id())
+        self._id = given if given and _SANE_ID.fullmatch(given) else new_id_text()
         scope[REQUEST_ID] = self._id
 
     async def run(self, app: ASGIApp, receive: Receive, watch: RequestLogMiddleware) -> None:

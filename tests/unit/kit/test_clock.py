@@ -1,11 +1,16 @@
-"""Parsing timestamps of parameters, and a clock that does not jump."""
+"""Parsing timestamps of parameters, a clock that does not jump, and new ids."""
 
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from uuid import RFC_4122, UUID
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from hoglet.kit.clock import FixedClock, SteadyClock, parse_instant
+from hoglet.kit.clock import FixedClock, SteadyClock, new_id, new_id_text, parse_instant
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -58,3 +63,40 @@ def test_a_steady_clock_moves() -> None:
         pass
 
     assert clock.now() > first
+
+
+def test_new_ids_are_version_7_and_of_this_moment():
+    before = time.time_ns() // 1_000_000
+    ids = [new_id() for _ in range(1000)] + [UUID(new_id_text()) for _ in range(1000)]
+    after = time.time_ns() // 1_000_000
+    assert len(set(ids)) == 2000
+    assert {(each.version, each.variant) for each in ids} == {(7, RFC_4122)}
+    assert all(before <= each.int >> 80 <= after for each in ids)
+    assert [str(UUID(text)) == text for text in [new_id_text()]] == [True]
+    for bit in (*range(62), *range(64, 76)):  # every random bit is used
+        assert len({each.int >> bit & 1 for each in ids}) == 2
+
+
+def test_threads_never_get_the_same_id():
+    def many(_: int) -> list[UUID]:
+        return [new_id() for _ in range(2000)]
+
+    with ThreadPoolExecutor(8) as threads:
+        ids = [each for some in threads.map(many, range(8)) for each in some]
+    assert len({each.int & (1 << 76) - 1 for each in ids}) == len(ids)
+
+
+FORKING = """
+import os
+from hoglet.kit.clock import new_id_text
+new_id_text()  # the rest of what was read with it must not be used by both
+child = os.fork()
+if child:
+    os.waitpid(child, 0)
+print("\\n".join(new_id_text()[14:] for _ in range(50)), flush=True)
+"""
+
+
+def test_a_forked_process_has_ids_of_its_own():
+    run = subprocess.run([sys.executable, "-c", FORKING], check=True, capture_output=True)
+    assert len(set(run.stdout.split())) == 100

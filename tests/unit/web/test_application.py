@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import httpx
 import pytest
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from pydantic import Field
 from sqlalchemy.exc import TimeoutError as PoolTimedOut
 from starlette.requests import Request
@@ -17,6 +18,7 @@ from hoglet.web.error_handlers import add_error_key
 from hoglet.web.json_response import JsonResponse, json_response
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
+from hoglet.web.request_log import BUCKETS_S, RequestMetrics
 from hoglet.web.router import Router
 from hoglet.web.validation import Body, validate
 
@@ -303,3 +305,35 @@ async def test_routes_that_share_a_handler_are_counted_apart() -> None:
     assert 'method="POST",route="/e",status="200"} 1.0' in metrics
     assert 'method="POST",route="/i/v0/e",status="200"} 2.0' in metrics
     assert 'route="/batch"' not in metrics
+
+
+def test_request_metrics_are_those_of_the_prometheus_client() -> None:
+    ours, theirs = CollectorRegistry(), CollectorRegistry()
+    metrics = RequestMetrics(ours)
+    labels = ("method", "route")
+    count = Counter(
+        "hoglet_http_requests", "Requests answered.", (*labels, "status"), registry=theirs
+    )
+    seconds = Histogram(
+        "hoglet_http_request_seconds",
+        "Response time.",
+        labels,
+        buckets=BUCKETS_S,
+        registry=theirs,
+    )
+    for method, route, status, taken in (
+        ("GET", "/a", 200, 0.001),  # on a boundary
+        ("GET", "/a", 200, 0.0011),
+        ("GET", "/a", 404, 30),
+        ("POST", "/b", 500, 31),
+        ("POST", "/b", 500, 0.0),
+    ):
+        metrics.observe(method, route, status, taken)
+        count.labels(method, route, status).inc()
+        seconds.labels(method, route).observe(taken)
+
+    def lines(registry: CollectorRegistry) -> list[str]:
+        text = generate_latest(registry).decode()
+        return [line for line in text.splitlines() if "_created" not in line]
+
+    assert lines(ours) == lines(theirs)

@@ -65,7 +65,7 @@ def message_start(version: int) -> str:
 class QueryLogEntry(msgspec.Struct, frozen=True):
     """A finished run of an endpoint, or of an ad hoc query (``endpoint_id`` None).
 
-    ``error`` is the error message.
+    ``execution_id`` is a UUID as text; ``error`` is the error message.
     """
 
     project_id: int
@@ -73,7 +73,7 @@ class QueryLogEntry(msgspec.Struct, frozen=True):
     name: str
     version: int
     query: str
-    execution_id: UUID
+    execution_id: str
     query_id: str
     started_at: datetime
     seconds: float = 0.0
@@ -102,7 +102,7 @@ class QueryLogEntry(msgspec.Struct, frozen=True):
             name=target.name,
             version=target.version,
             query=target.query.get("query") or target.query["kind"],
-            execution_id=execution_id,
+            execution_id=str(execution_id),
             query_id=request.client_query_id or str(execution_id),
             started_at=started_at,
             user_id=user_id,
@@ -267,7 +267,7 @@ def _lines(notes: Sequence[QueryLogEntry]) -> list[LogEntry]:
             note.project_id,
             LOG_SOURCE,
             str(note.endpoint_id),
-            str(note.execution_id),
+            note.execution_id,
             note.started_at,
             "INFO" if note.error is None else "ERROR",
             note.message(),

@@ -39,7 +39,7 @@ from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.cache import BoundedCache
-from hoglet.kit.clock import new_id
+from hoglet.kit.clock import new_id_text
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse import JsonParts
 from hoglet.web.request_body import BODY, receive_body
@@ -226,16 +226,15 @@ class KnownRequests:
             ready = known.ready = self._prepared(known)
         if result is None or ready is None:
             return None
-        execution_id = new_id()
-        id_text = str(execution_id)
+        execution_id = new_id_text()
         entry = msgspec.structs.replace(
-            ready.entry, execution_id=execution_id, query_id=id_text, started_at=now
+            ready.entry, execution_id=execution_id, query_id=execution_id, started_at=now
         )
         self._log.add(entry)
         known.kind.executed(planned, now)
         if ready.start["status"] == 304:
             return Answer({**ready.start}, b"")
-        rest = id_text.encode().join(ready.pieces)
+        rest = execution_id.encode().join(ready.pieces)
         body = b"".join((BODY_START, *result.parts.pieces(), rest))
         return Answer({**ready.start}, body)
 
