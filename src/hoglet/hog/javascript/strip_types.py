@@ -74,7 +74,7 @@ def _syntax_error(source: str, root: Node) -> SourceError:
     node = next((each for each in _walk(root) if each.is_error or each.is_missing), root)
     text = (node.text or b"").decode().split("\n")[0][:40]
     message = f"`{node.type}` expected" if node.is_missing else f"Unexpected `{text}`"
-    return SourceError(f"Error in the TypeScript code: {message}", _span_of(source, node))
+    return SourceError(message, _span_of(source, node))
 
 
 def _span_of(source: str, node: Node) -> SourceSpan:
@@ -288,7 +288,7 @@ class _TypeStripper:
         self._edits.append((node.start_byte, node.end_byte, text))
 
     def _refuse(self, node: Node, message: str) -> None:
-        raise SourceError(f"Error in the TypeScript code: {message}", _span_of(self._source, node))
+        raise SourceError(message, _span_of(self._source, node))
 
     def _apply(self) -> str:
         pieces: list[bytes] = []
