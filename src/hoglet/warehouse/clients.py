@@ -27,10 +27,12 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from hoglet.kit.optional_packages import without
 from hoglet.warehouse import cluster
+from hoglet.warehouse.engine_pages import unmap_loaded_pages
 from hoglet.warehouse.errors import Code, QueryCancelled, WarehouseDown, WarehouseInUse
 from hoglet.warehouse.port import QueryBudget
 
 EMBEDDED_SCHEMES = ("chdb",)
+_ENGINE_LIBRARY = "_chdb.abi3.so"
 # How often the engine measures its memory, and how soon it looks again for merges of a table that
 # had none. The defaults, 20 times a second and 0.1 seconds (a tenth longer each time), take half of
 # an idle server's processor time. Limits do not depend on the measurement: allocations are counted
@@ -194,6 +196,7 @@ def _import_engine() -> None:
     """
     with without("pyarrow"):
         importlib.import_module("chdb.state")
+    unmap_loaded_pages(_ENGINE_LIBRARY)
 
 
 def _summary(result: Any) -> dict[str, str]:
