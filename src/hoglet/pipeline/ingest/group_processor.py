@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.groups import GroupState
 from hoglet.events.persons.model import DistinctIdState, PersonState, PersonStoreState
@@ -189,13 +190,19 @@ class LoadedState:
         If the group follows an uncommitted one, all groups before that one must be committed.
         """
         async with self._database.read() as session:
+            await self.load_in(session, lookups)
+
+    async def load_in(self, session: AsyncSession, lookups: LookupRequest) -> None:
+        """Do the same in a session that others use, too."""
+        types: dict[str, int] = {}
+        if lookups.groups:
             types = await self._events.group_types(session, self._project_id)
-            persons = await self._events.load_persons(
-                session, self._project_id, lookups.distinct_ids, lookups.merging
-            )
-            keys = [(types[kind], key) for kind, key in lookups.groups if kind in types]
-            groups = await self._events.load_groups(session, self._project_id, keys)
-            seen = await self._events.seen(session, self._project_id, lookups.uuids)
+        persons = await self._events.load_persons(
+            session, self._project_id, lookups.distinct_ids, lookups.merging
+        )
+        keys = [(types[kind], key) for kind, key in lookups.groups if kind in types]
+        groups = await self._events.load_groups(session, self._project_id, keys)
+        seen = await self._events.seen(session, self._project_id, lookups.uuids)
         self._loaded = persons
         self._retired |= persons.retired
         self.rows.types.update(types)
@@ -256,6 +263,10 @@ class LoadedState:
         return PersonStoreState(persons, ids, retired=retired)
 
 
+type States = dict[int, LoadedState]
+"""The states of a group's projects."""
+
+
 class GroupProcessor:
     """Processes groups without writing anything.
 
@@ -281,18 +292,22 @@ class GroupProcessor:
             _log_halved(group, error)
             return None
 
-    async def load(self, group: ReadRequest, lookups: LookupRequest | None) -> LoadedState:
-        """Load the state that a project's part of a group needs.
-
-        If it could not be parsed, its pieces load theirs.
+    async def load(self, group: Sequence[ReadRequest], lookups: Lookups) -> States:
+        """Load the states that a group needs; pieces of what could not be parsed load theirs.
 
         Raises:
-            SQLAlchemyError: the state cannot be loaded.
+            SQLAlchemyError: a state cannot be loaded.
         """
-        state = LoadedState(self._database, self._events, group.project.id)
-        if lookups is not None:
-            await state.load(lookups)
-        return state
+        states = {part.project.id: self.unloaded(part) for part in group}
+        async with self._database.read() as session:
+            for state, needed in zip(states.values(), lookups, strict=True):
+                if needed is not None:
+                    await state.load_in(session, needed)
+        return states
+
+    def unloaded(self, group: ReadRequest) -> LoadedState:
+        """The state of a project's part of a group, of which nothing is loaded yet."""
+        return LoadedState(self._database, self._events, group.project.id)
 
     async def process(
         self, group: ReadRequest, lookups: LookupRequest | None, state: LoadedState

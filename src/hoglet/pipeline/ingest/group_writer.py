@@ -20,7 +20,7 @@ from hoglet.access.auth import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.kit import tracing
 from hoglet.pipeline.ingest.commit import GroupCommitter, ProjectResult
-from hoglet.pipeline.ingest.group_processor import GroupProcessor, LoadedState, Lookups
+from hoglet.pipeline.ingest.group_processor import GroupProcessor, Lookups, States
 from hoglet.pipeline.ingest.ipc import EVENT_COLUMNS, BatchResult, ReadRequest
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.sources import SpooledGroup
@@ -45,10 +45,6 @@ class NotItsTurn(Exception):
 
 class Superseded(Exception):
     """The group before was committed in another state; process this one again."""
-
-
-type States = dict[int, LoadedState]
-"""The states of a group's projects."""
 
 
 class ProjectRequest(NamedTuple):
@@ -316,9 +312,7 @@ class GroupWriter:
     async def _process(self, run: GroupRun) -> list[BatchResult]:
         lookups = await run.lookups
         await run.may_load()
-        states: States = {}
-        for request, needed in zip(run.requests, lookups, strict=True):
-            states[request.project.id] = await self._processor.load(request, needed)
+        states = await self._processor.load(run.requests, lookups)
         await run.follow(states)
         results: list[BatchResult] = []
         for request, needed in zip(run.requests, lookups, strict=True):
@@ -359,7 +353,7 @@ class GroupWriter:
         for request in run.requests:
             project_id = request.project.id
             try_commit = functools.partial(self._committer.try_commit, project_id)
-            state = states[project_id] = await self._processor.load(request, None)
+            state = states[project_id] = self._processor.unloaded(request)
             pieces = GroupPieces(self._processor.calls, state, request, try_commit)
             results.append(await pieces.process())
         run.mark_processed(states, runs=sum(len(each.invocations) for each in results))
