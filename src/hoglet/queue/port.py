@@ -153,7 +153,8 @@ class Queue(Protocol):
         """Lease due jobs as a group that stays together permanently.
 
         They have ONE ordering key, unless all due jobs of the oldest one's key weigh no more than
-        ``mixed_weight``: then those of other keys join, up to that weight together.
+        ``mixed_weight`` and fewer than ``limit`` jobs are due: then those of other keys join, up
+        to that weight together.
         ``max_bytes`` limits the payloads of a new group; a larger job forms a group by itself.
 
         If the lease is lost, the same jobs are leased again under the same ``group`` id, so the id

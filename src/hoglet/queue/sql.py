@@ -145,8 +145,8 @@ class SqlQueue:
                 jobs = await self._take(connection, members, duration)
                 is_busy = bool(jobs)
             else:
-                candidates = of_light_keys(oldest, mixed_weight)
-                if not candidates:
+                candidates = of_light_keys(oldest, mixed_weight) if len(oldest) < limit else []
+                if not candidates:  # also if more wait than fits: then each key has many
                     same = {**parameters, "ordering_key": first.ordering_key}
                     of_key = self._statements.due_of_key
                     candidates = await _candidates(connection, of_key, same, limit)

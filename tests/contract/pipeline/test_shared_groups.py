@@ -139,6 +139,24 @@ async def test_a_project_with_more_events_is_stored_by_itself(line: Line):
     assert sizes == [[0, 2], [1]]
 
 
+async def test_projects_do_not_share_groups_if_more_waits_than_one_takes(line: Line):
+    """Each project costs as much as ten events, so groups of many events of one are cheaper."""
+    for number in (0, 1, 0, 1, 0):
+        await capture(line, number)
+
+    sizes: list[list[tuple[int, int]]] = []
+    while (group := await line.batches._next_group(GroupLimits(small=10, batches=4))) is not None:
+        parts = [
+            ((each.project_id - line.project_id) // APART, len(each.parts))
+            for each in group.projects
+        ]
+        sizes.append(parts)
+        async with line.database.write() as session:
+            await group.finish(session)
+
+    assert sizes == [[(0, 3)], [(1, 2)]]
+
+
 async def test_what_was_begun_together_is_repeated_together(line: Line, monkeypatch: Any):
     """The engine drops a block with a token that it knows, whatever is in it."""
     insert = line.warehouse.insert_block
