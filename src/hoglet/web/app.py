@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, override
 
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
@@ -27,6 +26,7 @@ from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
 from hoglet.web.response_compression import Compression
 from hoglet.web.router import (
     PROJECT_PREFIX,
+    Application,
     DeclaredRoute,
     HandlerRoute,
     PathNormalizer,
@@ -91,7 +91,7 @@ def create_application(
     """
     registry = registry or CollectorRegistry()
     open_requests = OpenRequests()
-    app = _Application(middleware=_middleware(registry, open_requests, policy, shortcut))
+    app = Application(middleware=_middleware(registry, open_requests, policy, shortcut))
     app.router.redirect_slashes = False
     app.state.body_limit_bytes = policy.body_limit_bytes
     app.state.open_requests = open_requests
@@ -105,15 +105,6 @@ def create_application(
     for router in project_routers:
         _add(app, router, PROJECT_PREFIX)
     return app
-
-
-class _Application(Starlette):
-    """Without Starlette's outermost layer: the request log answers unexpected errors."""
-
-    @override
-    def build_middleware_stack(self) -> ASGIApp:
-        outermost: Any = super().build_middleware_stack()
-        return outermost.app
 
 
 def _middleware(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAliasType, get_args, override
 
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route, request_response
@@ -30,6 +31,15 @@ _PROJECTS = "/api/projects"
 _UNTOUCHED = ("/_nicegui",)  # the console's websocket transport needs its slashes
 type Dependency = Callable[[Request], Awaitable[Any]]
 type Handler = Callable[..., Awaitable[Response]]
+
+
+class Application(Starlette):
+    """Without Starlette's outermost layer: the request log answers unexpected errors."""
+
+    @override
+    def build_middleware_stack(self) -> ASGIApp:
+        outermost: Any = super().build_middleware_stack()
+        return outermost.app
 
 
 class PathNormalizer:
