@@ -23,7 +23,7 @@ from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax import tree
 from hoglet.syntax.block_errors import FUNCTION_HEAD, error_in_blocks
 from hoglet.syntax.limits import check_caps, check_template_caps
-from hoglet.syntax.refusals import INSTEAD, hint_for, plain_message, unknown_part
+from hoglet.syntax.refusals import INSTEAD, hint_for, in_words, plain_message, unknown_part
 from hoglet.syntax.source_span import source_span
 from hoglet.syntax.tree import Node, Position
 
@@ -43,7 +43,8 @@ def parse_program(source: str) -> tree.Program:
     try:
         return _parse(parse_program_json, source, _program, source)
     except SourceError as error:
-        raise error_in_blocks(source, error, partial(_parse_block, source)) from None
+        error = error_in_blocks(source, error, partial(_parse_block, source))
+        raise _in_words(error, source, "program") from None
 
 
 def _parse_block(source: str, text: str) -> None:
@@ -56,6 +57,18 @@ def parse_expression(source: str) -> tree.Expression:
     Raises:
         SourceError: the text does not parse, or exceeds a limit.
     """
+    try:
+        return parse_query_expression(source)
+    except SourceError as error:
+        raise _in_words(error, source, "expression") from None
+
+
+def parse_query_expression(source: str) -> tree.Expression:
+    """Parse an expression of HogQL.
+
+    Raises:
+        SourceError: the text does not parse, with the parser's message, or exceeds a limit.
+    """
     check_caps(source)
     return _parse(parse_expr_json, source, _expression, source)
 
@@ -64,7 +77,7 @@ def parse_query(source: str) -> tree.Query:
     """Parse one HogQL query.
 
     Raises:
-        SourceError: the text does not parse, or exceeds a limit.
+        SourceError: the text does not parse, with the parser's message, or exceeds a limit.
     """
     check_caps(source)
     return _parse(parse_select_json, source, _query, source)
@@ -79,8 +92,16 @@ def parse_template(text: str) -> tree.Expression:
     check_template_caps(text)
     prefix = len(_TEMPLATE_PREFIX)
     full = _TEMPLATE_PREFIX + text
-    parsed = _parse(parse_full_template_string_json, full, _expression, text, prefix)
+    try:
+        parsed = _parse(parse_full_template_string_json, full, _expression, text, prefix)
+    except SourceError as error:
+        raise _in_words(error, text, "template") from None
     return shift_back(parsed, prefix)
+
+
+def _in_words(error: SourceError, source: str, what: str) -> SourceError:
+    error.message = in_words(error.message, source, error.start, what=what)
+    return error
 
 
 def _parse(

@@ -1,6 +1,6 @@
-"""Error messages for unsupported syntax, and hints for syntax of other languages.
+"""Error messages in words of the language, and hints for syntax of other languages.
 
-A hint is shown next to the parser's own message.
+A hint is shown next to the message.
 """
 
 import re
@@ -75,6 +75,49 @@ def _inner(node: Any, key: str, index: str) -> Any:
     if isinstance(node, list) and index and int(index) < len(node):
         return node[int(index)]
     return None
+
+
+_NOT_EXPECTED = re.compile(
+    r"(?:trailing tokens after expression|unexpected token in expression|unexpected token)\b.*",
+    re.DOTALL,
+)
+_EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTALL)
+_QUOTED = re.compile(r"\A(?P<quote>['`])(?P<text>.+)(?P=quote)\Z")
+_TOKEN = re.compile(r"\s*(:?[\w$]+|'(?:[^'\\]|\\.)*'|:=|->|[=!<>?]{2}|\S)")
+_SHOWN = 40  # characters of a token
+
+
+def in_words(message: str, source: str, start: int, *, what: str) -> str:
+    """The parser's message without names of its tokens.
+
+    Args:
+        message: e.g. ``"expected ), got Eof"``.
+        source: the text that was parsed.
+        start: offset of the error.
+        what: what the text is, e.g. ``"program"``.
+
+    Example:
+        >>> in_words("unexpected token in expression: Keyword(Let)", "f(let", 2, what="program")
+        "'let' is not expected here"
+        >>> in_words("expected ), got Eof", "f(1", 3, what="program")
+        "')' is missing at the end"
+    """
+    token = _TOKEN.match(source, start)
+    if token and " name" in message:  # the parser has read what it found instead of the name
+        *_, token = _TOKEN.finditer(source, 0, start)
+    here = _quoted(token[1][:_SHOWN]) if token else ""
+    if _NOT_EXPECTED.match(message):
+        return f"{here} is not expected here" if here else f"The {what} ends too early"
+    if match := _EXPECTED.match(message):
+        wanted = _QUOTED.sub(r"\g<text>", match["what"])
+        visible = wanted if " " in wanted or wanted.isupper() else f"'{wanted}'"
+        after = f"is expected before {here}" if here else "is missing at the end"
+        return f"{visible} {after}"
+    return message
+
+
+def _quoted(token: str) -> str:
+    return token if token.startswith("'") else f"'{token}'"
 
 
 _AFTER = {

@@ -26,8 +26,8 @@ from hoglet.hogql.frontend.unsupported import (
 )
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
-from hoglet.syntax.parse import parse_expression, parse_query
-from hoglet.syntax.refusals import HINTS_OF_PROGRAMS
+from hoglet.syntax.parse import parse_query, parse_query_expression
+from hoglet.syntax.refusals import HINTS_OF_PROGRAMS, in_words
 from hoglet.syntax.scan import tokens
 from hoglet.syntax.source_span import source_span
 
@@ -78,7 +78,7 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
     """
     hidden, stand_in = hide_unknown_escapes(reworded(source))
     try:
-        parsed = parse_expression(hidden)
+        parsed = parse_query_expression(hidden)
         refuse_empty_names(source)
     except SourceError as error:
         if error.error_code == "source_error":
@@ -91,13 +91,7 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
 
 
 _BEGINNING = re.compile(r"mismatched input '(?P<word>.*)' expecting \{SELECT", re.DOTALL)
-_QUOTED = re.compile(r"\A(?P<quote>['`])(?P<text>.+)(?P=quote)\Z")
 _NO_QUERY = re.compile(r"A query begins with SELECT or WITH, not with '(?P<word>[a-z_]+)'", _ANY)
-_NOT_EXPECTED = re.compile(
-    r"(?:trailing tokens after expression|unexpected token in expression|unexpected token)\b.*",
-    re.DOTALL,
-)
-_EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTALL)
 
 
 _QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with)\b)", _ANY)
@@ -148,17 +142,7 @@ def _in_words(error: SourceError, source: str) -> str:
         if words in ([], ["<eof>"]):
             return "The query ends too early"
         return f"A query begins with SELECT or WITH, not with '{words[0][:40]}'"
-    rest = source[error.start :].split()
-    here = f"'{rest[0][:40]}'" if rest else "the end"
-    if _NOT_EXPECTED.match(message):
-        return f"{here} is not expected here" if rest else "The query ends too early"
-    if match := _EXPECTED.match(message):
-        what = _QUOTED.sub(r"\g<text>", match["what"])
-        visible = what if " " in what or what.isupper() else f"'{what}'"
-        return (
-            f"{visible} is expected before {here}" if rest else f"{visible} is missing at the end"
-        )
-    return message
+    return in_words(message, source, error.start, what="query")
 
 
 _NEAR = 30  # characters around the position of the error
