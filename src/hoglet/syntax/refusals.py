@@ -84,7 +84,7 @@ _NOT_EXPECTED = re.compile(
 _EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTALL)
 _QUOTED = re.compile(r"\A(?P<quote>['`])(?P<text>.+)(?P=quote)\Z")
 _TOKEN = re.compile(r"\s*(:?[\w$]+|'(?:[^'\\]|\\.)*'|:=|->|[=!<>?]{2}|\S)")
-_SHOWN = 40  # characters of a token
+_MAX_CHARACTERS = 40  # of a token
 
 
 def in_words(message: str, source: str, start: int, *, what: str) -> str:
@@ -105,12 +105,12 @@ def in_words(message: str, source: str, start: int, *, what: str) -> str:
     token = _TOKEN.match(source, start)
     if token and " name" in message:  # the parser has read what it found instead of the name
         *_, token = _TOKEN.finditer(source, 0, start)
-    here = _quoted(token[1][:_SHOWN]) if token else ""
+    here = _quoted(token[1][:_MAX_CHARACTERS]) if token else ""
     if _NOT_EXPECTED.match(message):
         return f"{here} is not expected here" if here else f"The {what} ends too early"
     if match := _EXPECTED.match(message):
-        wanted = _QUOTED.sub(r"\g<text>", match["what"])
-        visible = wanted if " " in wanted or wanted.isupper() else f"'{wanted}'"
+        expected = _QUOTED.sub(r"\g<text>", match["what"])
+        visible = expected if " " in expected or expected.isupper() else f"'{expected}'"
         after = f"is expected before {here}" if here else "is missing at the end"
         return f"{visible} {after}"
     return message
