@@ -1,12 +1,14 @@
-"""What every consumer of a queue needs: wake-ups, and leases that are extended while it works."""
+"""What every consumer of a queue needs: wake-ups, which due jobs it leases, and their extension."""
 
 import asyncio
 import contextlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
+from typing import Any
 
 import structlog
+from sqlalchemy import Row
 
 from hoglet.kit.clock import until_tick
 from hoglet.queue.port import Job, Queue
@@ -36,6 +38,52 @@ class Signals:
         except TimeoutError:
             return
         event.clear()
+
+
+def of_light_keys(oldest: Sequence[Row[Any]], most: int) -> list[Row[Any]]:
+    """The jobs of several ordering keys that can be leased together as a new group.
+
+    A key joins with all of its jobs among the oldest, or with none, so its jobs keep their order;
+    neither does one that has jobs of an earlier group.
+
+    Args:
+        oldest: due jobs, oldest first.
+        most: weight of all of them together.
+
+    Returns:
+        Nothing if the jobs of the oldest one's key weigh more.
+    """
+    weights = Counter[str | None]()
+    for row in oldest:
+        weights[row.ordering_key] += row.weight
+    grouped = {row.ordering_key for row in oldest if row.group_id is not None}
+    left = most
+    light: set[str | None] = set()
+    for key, weight in weights.items():
+        if weight <= left and key not in grouped:
+            light.add(key)
+            left -= weight
+    if oldest[0].ordering_key not in light:
+        return []
+    return [row for row in oldest if row.ordering_key in light]
+
+
+def within_weight(
+    rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None
+) -> list[Row[Any]]:
+    """The longest prefix of rows within both limits; at least one row."""
+    chosen: list[Row[Any]] = []
+    weight = size = 0
+    for row in rows:
+        weight += row.weight
+        size += row.size
+        is_over = (max_weight is not None and weight > max_weight) or (
+            max_bytes is not None and size > max_bytes
+        )
+        if chosen and is_over:
+            break
+        chosen.append(row)
+    return chosen
 
 
 @contextlib.asynccontextmanager

@@ -18,17 +18,10 @@ from sqlalchemy import ColumnElement, Row, Select, delete, event, func, select, 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock, new_id
-from hoglet.queue.consumers import Signals
+from hoglet.queue.consumers import Signals, of_light_keys, within_weight
 from hoglet.queue.empty_queues import EmptyQueues, unfinished_queues
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
-from hoglet.queue.statements import (
-    JOBS,
-    depth_of,
-    lease_room,
-    of_light_keys,
-    statements,
-    within_weight,
-)
+from hoglet.queue.statements import JOBS, depth_of, lease_room, statements
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import ChangeMark, Database, insert_into
 

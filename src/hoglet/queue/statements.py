@@ -1,6 +1,4 @@
-"""The statements that lease jobs, and which of the due jobs are leased together.
-
-Statements are built once: building one costs more than executing it.
+"""The statements that lease jobs, built once: building one costs more than executing it.
 
 Jobs are read in the order of the index by due time. If lanes are excluded, each of the other lanes
 is read separately from its oldest job, since an excluded lane may have any number of jobs to skip.
@@ -9,7 +7,6 @@ The lanes are found by a loose index scan: one seek per lane in the index by lan
 Their parameters are ``queue``, ``owner``, ``now``, ``lanes``, ``most`` and ``ordering_key``.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
@@ -19,7 +16,6 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Integer,
-    Row,
     Select,
     String,
     Table,
@@ -243,52 +239,6 @@ def _locking(by_priority: Sequence[_Statement]) -> list[_Statement]:
         statement.limit(_MOST).with_for_update(skip_locked=True, of=JOBS)
         for statement in by_priority
     ]
-
-
-def of_light_keys(oldest: Sequence[Row[Any]], most: int) -> list[Row[Any]]:
-    """The jobs of several ordering keys that can be leased together as a new group.
-
-    A key joins with all of its jobs among the oldest, or with none, so its jobs keep their order;
-    neither does one that has jobs of an earlier group.
-
-    Args:
-        oldest: due jobs, oldest first.
-        most: weight of all of them together.
-
-    Returns:
-        Nothing if the jobs of the oldest one's key weigh more.
-    """
-    weights = Counter[str | None]()
-    for row in oldest:
-        weights[row.ordering_key] += row.weight
-    grouped = {row.ordering_key for row in oldest if row.group_id is not None}
-    left = most
-    light: set[str | None] = set()
-    for key, weight in weights.items():
-        if weight <= left and key not in grouped:
-            light.add(key)
-            left -= weight
-    if oldest[0].ordering_key not in light:
-        return []
-    return [row for row in oldest if row.ordering_key in light]
-
-
-def within_weight(
-    rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None
-) -> list[Row[Any]]:
-    """The longest prefix of rows within both limits; at least one row."""
-    chosen: list[Row[Any]] = []
-    weight = size = 0
-    for row in rows:
-        weight += row.weight
-        size += row.size
-        is_over = (max_weight is not None and weight > max_weight) or (
-            max_bytes is not None and size > max_bytes
-        )
-        if chosen and is_over:
-            break
-        chosen.append(row)
-    return chosen
 
 
 @cache
