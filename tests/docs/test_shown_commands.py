@@ -1,5 +1,6 @@
 """Every ``hoglet …`` that a page shows is a command with these arguments and options."""
 
+import contextlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -41,10 +42,12 @@ def parse(line: str) -> None:
     words = modern_spelling(shlex.split(line)).words
     while hasattr(command, "commands") and words and not words[0].startswith("-"):
         assert words[0] in command.commands, f"there is no {words[0]}"
-        context = typer.Context(command, parent=context, info_name=words[0])
+        settings = command.context_settings
+        context = typer.Context(command, parent=context, info_name=words[0], **settings)
         command, words = command.commands[words[0]], words[1:]
     if words and not hasattr(command, "commands"):
-        command.make_context(command.name, words, parent=context)
+        with contextlib.suppress(typer.Exit):  # after --help
+            command.make_context(command.name, words, parent=context)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
