@@ -151,11 +151,12 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
 
 
 def _definitions(services: Services) -> DefinitionTracker:
+    others_s = 0 if services.database.is_sqlite else SCHEMA_SECONDS  # SQLite has one process
     return DefinitionTracker(
         database=services.database,
         clock=services.clock,
         limit=services.settings.definitions_per_project,
-        readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
+        readers_notice_after=timedelta(seconds=others_s + COMPILE_SECONDS),
         on_detected=services.access.providers.properties_detected,
     )
 

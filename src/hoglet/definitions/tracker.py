@@ -73,9 +73,10 @@ class DefinitionTracker:
     """Detects definitions while events are stored.
 
     Args:
-        readers_notice_after: maximum age of the definitions that queries use.
+        readers_notice_after: maximum age of the definitions that queries use, of this process once
+            ``on_detected`` was called, and of others.
         limit: names recorded per project and kind; others are dropped with a warning.
-        on_detected: called with the project id after new properties or types were written.
+        on_detected: called with the project id after new properties, types or forms were written.
     """
 
     def __init__(
@@ -157,6 +158,7 @@ class DefinitionTracker:
             before = known.properties.get(key)
             if before is not None:
                 known.properties[key] = DetectedProperty(before.property_type, form)
+        self._tell_readers(project_id)
         await asyncio.sleep(self._readers_notice_after.total_seconds())
 
     async def _changed_in_project(
@@ -197,14 +199,17 @@ class DefinitionTracker:
         for event, name in recorded.pairs:
             known.pairs.setdefault(event, set()).add(name)
         if recorded.properties:
-            for detected in self._on_detected:
-                detected(project_id)
+            self._tell_readers(project_id)
         if sum(each.size() for each in self._projects.values()) > _MAX_CACHED:
             self.forget()
 
     def forget(self) -> None:
         """Clear the cache."""
         self._projects.clear()
+
+    def _tell_readers(self, project_id: int) -> None:
+        for detected in self._on_detected:
+            detected(project_id)
 
     def _is_unstable(self, project_id: int) -> bool:
         return self._waits[project_id] >= MAX_WAITS

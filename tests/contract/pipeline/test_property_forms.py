@@ -130,6 +130,25 @@ async def test_integers_are_read_from_their_column_until_there_are_fractions(lin
     assert await _form(line, "size") is None
 
 
+async def test_readers_of_this_process_are_told_of_a_form_before_its_rows_are_stored(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    """Else the batch would also have to wait until their definitions expire."""
+    await _capture(line, 1)
+    forms: list[str] = []
+
+    async def insert(*arguments: Any, **more: Any) -> None:
+        forms.append("rows")
+        await insert_block(*arguments, **more)
+
+    insert_block = line.warehouse.insert_block
+    monkeypatch.setattr(line.warehouse, "insert_block", insert)
+    line.definitions._on_detected = [lambda project_id: forms.append(f"form of {project_id}")]
+    await _capture(line, 1.5)
+
+    assert forms[:2] == [f"form of {line.project_id}", "rows"]
+
+
 async def test_fractions_before_integers_need_no_mark(line: Line):
     await _capture(line, 2.5, name="size")
     await _capture(line, 5, name="size")
