@@ -4,9 +4,9 @@ Source: docs/spec/hog-functions.md#15-bootstrap-routes (activity_log).
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,8 +19,7 @@ from hoglet.kit.json import same_json
 from hoglet.web.pagination import DEFAULT_LIMIT, PageRequest
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(msgspec.Struct, frozen=True):
     """One changed field, e.g. ``FieldChange("deleted", "changed", False, True)``."""
 
     field: str
@@ -29,8 +28,7 @@ class FieldChange:
     after: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(msgspec.Struct, frozen=True):
     """One entry; ``activity`` is a past participle (``created``, ``updated``, ``deleted``)."""
 
     project_id: int
@@ -39,7 +37,7 @@ class Activity:
     scope: str
     item_id: str
     name: str | None
-    changes: Sequence[FieldChange] = field(default_factory=tuple[FieldChange, ...])
+    changes: Sequence[FieldChange] = msgspec.field(default_factory=tuple[FieldChange, ...])
 
     @classmethod
     def by(

@@ -3,9 +3,9 @@
 Source: the interface that scripts rely on (docs: "First start"); project id of the first is 1.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -31,8 +31,7 @@ FIRST_EMAIL = "admin@hoglet.localhost"
 _FIRST_PROJECT_LOCK = 7_226_314  # arbitrary; nothing else in the database locks it
 
 
-@dataclass(frozen=True, slots=True)
-class FirstStart:
+class FirstStart(msgspec.Struct, frozen=True):
     """The first project and its keys.
 
     Attributes:

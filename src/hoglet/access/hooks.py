@@ -4,18 +4,17 @@ Packages may only import from lower layers, so features register functions here.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project
 from hoglet.access.schemas import GroupType, SiteApp
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(msgspec.Struct, frozen=True):
     """An object in the project's tree; ``path`` is ``folder/name``, ``type`` e.g. ``endpoint``."""
 
     id: str
@@ -73,8 +72,7 @@ def _as_sent(body: bytes, _query: Mapping[str, str], _encoding: str) -> bytes:
     return body
 
 
-@dataclass(slots=True)
-class AccessHooks:
+class AccessHooks(msgspec.Struct):
     """Hooks of features; each is empty until it is set."""
 
     group_types: GroupTypes = _nothing

@@ -6,8 +6,9 @@ docs/spec/query-endpoints.md#6-errors-keys-limits.
 
 import secrets
 import string
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from hoglet.access.repository import hash_key
 
@@ -17,8 +18,7 @@ _BASE62 = string.ascii_letters + string.digits
 _CHARACTERS = 43  # 62**43 > 2**256
 
 
-@dataclass(frozen=True, slots=True)
-class NewKey:
+class NewKey(msgspec.Struct, frozen=True):
     """A generated key; ``value`` is shown once and never stored."""
 
     value: str

@@ -1,13 +1,13 @@
 """Projects, users and callers as other packages see them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from hashlib import blake2b
 from typing import Any, Literal
 from uuid import UUID
 
+import msgspec
 import orjson
 
 from hoglet.access.schemas import UserObject
@@ -24,8 +24,7 @@ class Level(IntEnum):
     OWNER = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(msgspec.Struct, frozen=True):
     """A project; every stored object belongs to exactly one.
 
     ``api_token`` (``phc_…``) is the token for capture. ``test_account_filters`` is a list of
@@ -42,8 +41,8 @@ class Project:
     timezone: str
     created_at: datetime
     updated_at: datetime
-    app_urls: list[str] = field(default_factory=list[str])
-    test_account_filters: list[Any] = field(default_factory=list[Any])
+    app_urls: list[str] = msgspec.field(default_factory=list[str])
+    test_account_filters: list[Any] = msgspec.field(default_factory=list[Any])
     person_display_name_properties: list[str] | None = None
     anonymize_ips: bool = False
     week_start_day: Literal[0, 1] = 0
@@ -52,8 +51,7 @@ class Project:
     definitions_version: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(msgspec.Struct, frozen=True):
     """A user; owns keys and objects."""
 
     id: int
@@ -74,8 +72,7 @@ type VariableValues = dict[str, Any]
 """Values of variables by code name, each a scalar or a list of scalars: ``{"tenant": "acme"}``."""
 
 
-@dataclass(frozen=True, slots=True)
-class TenantGrant:
+class TenantGrant(msgspec.Struct, frozen=True):
     """What a tenant token may do: run ``endpoints`` with these values of ``variables``.
 
     ``fingerprint`` is equal for equal variables.
@@ -92,8 +89,7 @@ class TenantGrant:
         return cls(frozenset(endpoints), variables, blake2b(text, digest_size=12).hexdigest())
 
 
-@dataclass(frozen=True, slots=True)
-class Principal:
+class Principal(msgspec.Struct, frozen=True):
     """The caller: a user's personal key, a project's secret key, or a tenant token.
 
     ``user`` is set for personal keys, ``tenant`` for tenant tokens.
@@ -117,8 +113,7 @@ class Principal:
         return action == "read" and f"{thing}:write" in self.scopes
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectScope:
+class ProjectScope(msgspec.Struct, frozen=True):
     """Project and caller of a request."""
 
     project: Project

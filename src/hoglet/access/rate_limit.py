@@ -9,10 +9,10 @@ docs/spec/query-endpoints.md#6-errors-keys-limits; docs/adr/0030-shared-limits.m
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+import msgspec
 from sqlalchemy import case, delete, func
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -109,8 +109,7 @@ _MINUTE_S = 60
 _HOUR_S = 3600
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimit:
+class RateLimit(msgspec.Struct, frozen=True):
     """Requests allowed; None means no limit. The specification suggests 480 and 4800."""
 
     per_minute: int | None = None
@@ -128,8 +127,7 @@ def set_limits(limits: Iterable[tuple[str, RateLimit]]) -> Limits:
     return tuple(each for each in limits if each[1] != _NO_LIMIT)
 
 
-@dataclass(frozen=True, slots=True)
-class RateSettings:
+class RateSettings(msgspec.Struct, frozen=True):
     """Limits per key, and per project over all its keys."""
 
     per_key: RateLimit = RateLimit()

@@ -4,11 +4,11 @@ Source: docs/spec/hog-functions.md#15-bootstrap-routes (insight_variables);
 docs/spec/query-endpoints.md#52-variables.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,8 +20,7 @@ from hoglet.kit.clock import Clock, new_id
 from hoglet.kit.errors import Invalid, NotFound
 
 
-@dataclass(frozen=True, slots=True)
-class InsightVariable:
+class InsightVariable(msgspec.Struct, frozen=True):
     """One variable; queries use ``{variables.<code_name>}``."""
 
     id: UUID

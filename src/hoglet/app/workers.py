@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+import msgspec
 import structlog
 
 from hoglet.app.services.container import Services
@@ -55,8 +55,7 @@ DELETION_POLICY = JobPolicy(lease=timedelta(minutes=30), attempts=DELETION_ATTEM
 RESTART_SECONDS = 1.0  # after a worker failed
 
 
-@dataclass
-class BackgroundWorker:
+class BackgroundWorker(msgspec.Struct):
     """A task that runs until it is stopped, then finishes its current work."""
 
     name: str

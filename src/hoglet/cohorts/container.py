@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
+import msgspec
 from starlette.requests import Request
 
 from hoglet.access.auth import AccessService
@@ -24,8 +24,7 @@ AT_ONCE = 2
 _WHILE_FILLING = timedelta(seconds=2)
 
 
-@dataclass(frozen=True, slots=True)
-class CohortServices:
+class CohortServices(msgspec.Struct, frozen=True):
     """Services used by the routes and jobs of cohorts."""
 
     service: CohortService

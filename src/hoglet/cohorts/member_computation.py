@@ -1,7 +1,8 @@
 """Shared by the jobs of dynamic and static cohorts: collaborators, and recording outcomes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.members import CohortMembers
@@ -10,8 +11,7 @@ from hoglet.kit.clock import Clock
 from hoglet.store.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class MemberComputation:
+class MemberComputation(msgspec.Struct, frozen=True):
     """Base of the classes that compute the members of cohorts.
 
     Attributes:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import msgspec
 from starlette.types import ASGIApp
 
 from hoglet.web.in_process_client import ApiRequest, Origin, call_application
@@ -25,8 +25,7 @@ IN_BACKGROUND: ContextVar[bool] = ContextVar("in_background", default=False)
 """Whether the page makes calls on its own, such as polling, so that no user waits for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """A response; ``body`` is the parsed JSON, None if there is none; ``text`` the raw body."""
 
     status: int

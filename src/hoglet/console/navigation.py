@@ -1,11 +1,11 @@
 """The pages in the sidebar and in the jump dialog, in order."""
 
-from dataclasses import dataclass
 from urllib.parse import quote
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class SidebarPage:
+
+class SidebarPage(msgspec.Struct, frozen=True):
     """An entry of the sidebar.
 
     Args:

@@ -5,9 +5,9 @@ docs/spec/data-and-queries.md#25-event_definitions.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
 import orjson
 
 from hoglet.kit.errors import Invalid
@@ -46,8 +46,7 @@ TITLES: Final = {
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyListFilter:
+class PropertyListFilter(msgspec.Struct, frozen=True):
     """Filters of a list of property definitions; None and empty mean no condition.
 
     ``kind`` is ``event``, ``person``, ``session`` or ``group_0`` to ``group_4``.
@@ -66,8 +65,7 @@ class PropertyListFilter:
     exclude_hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EventListFilter:
+class EventListFilter(msgspec.Struct, frozen=True):
     """Filters and order of a list of event definitions."""
 
     event_type: str = "event"
@@ -77,7 +75,7 @@ class EventListFilter:
     verified: bool | None = None
     exclude_hidden: bool = False
     ordering: str | None = None
-    descending: bool = field(default=False)
+    descending: bool = False
 
 
 def read_property_filter(query: Mapping[str, str]) -> PropertyListFilter:

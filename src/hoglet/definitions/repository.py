@@ -1,10 +1,10 @@
 """Statements on property and event definitions."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import batched
 
+import msgspec
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -25,8 +25,7 @@ _NAMES_PER_STATEMENT = 500
 SEEN_EVERY = timedelta(hours=1)  # last_seen_at of an event is updated at most this often
 
 
-@dataclass(frozen=True, slots=True)
-class DetectedProperty:
+class DetectedProperty(msgspec.Struct, frozen=True):
     """``DetectedProperty("Numeric", "integer")``: a type or None, and the form of all values."""
 
     property_type: str | None

@@ -1,15 +1,13 @@
 """The services of definitions, stored in ``app.state.definitions``."""
 
-from dataclasses import dataclass
-
+import msgspec
 from starlette.requests import Request
 
 from hoglet.definitions.event_service import EventDefinitionService
 from hoglet.definitions.property_service import PropertyDefinitionService
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionServices:
+class DefinitionServices(msgspec.Struct, frozen=True):
     """Services used by the routes of definitions."""
 
     properties: PropertyDefinitionService

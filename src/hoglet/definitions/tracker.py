@@ -12,10 +12,10 @@ Concurrency: on SQLite, one batch of a project at a time, in spool order; on Pos
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -46,27 +46,25 @@ _DROPPED = DetectedProperty(None, MIXED)
 UNKNOWN_VERSION = -1
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(msgspec.Struct):
     """What this process knows of a project's definitions, as of ``version``."""
 
     version: int
-    properties: dict[PropertyKey, DetectedProperty] = field(default_factory=dict)
-    events: dict[str, datetime | None] = field(default_factory=dict)  # None if dropped
-    pairs: dict[str, set[str]] = field(default_factory=dict)
+    properties: dict[PropertyKey, DetectedProperty] = msgspec.field(default_factory=dict)
+    events: dict[str, datetime | None] = msgspec.field(default_factory=dict)  # None if dropped
+    pairs: dict[str, set[str]] = msgspec.field(default_factory=dict)
 
     def size(self) -> int:
         return len(self.properties) + len(self.events) + sum(map(len, self.pairs.values()))
 
 
-@dataclass(slots=True)
-class Recorded:
+class Recorded(msgspec.Struct):
     """What a transaction wrote; ``warnings`` are ingestion warnings ``[(kind, example)]``."""
 
-    properties: dict[PropertyKey, DetectedProperty] = field(default_factory=dict)
-    events: dict[str, datetime | None] = field(default_factory=dict)
-    pairs: list[tuple[str, str]] = field(default_factory=list)
-    warnings: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    properties: dict[PropertyKey, DetectedProperty] = msgspec.field(default_factory=dict)
+    events: dict[str, datetime | None] = msgspec.field(default_factory=dict)
+    pairs: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    warnings: list[tuple[str, dict[str, Any]]] = msgspec.field(default_factory=list)
 
 
 class DefinitionTracker:

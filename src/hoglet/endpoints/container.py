@@ -1,8 +1,8 @@
 """The services of endpoints, built by the composition root, stored in ``app.state.endpoints``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 
@@ -44,8 +44,7 @@ from hoglet.web.pagination import ORIGINAL_PATH
 _ENVIRONMENTS = "/api/environments/"
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointServices:
+class EndpointServices(msgspec.Struct, frozen=True):
     """Services used by the routes and jobs of endpoints."""
 
     access: AccessService
@@ -82,8 +81,7 @@ async def _no_schema(_project: Project) -> ProjectSchema:
     return ProjectSchema()
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointBackends:
+class EndpointBackends(msgspec.Struct, frozen=True):
     """The services that endpoints depend on.
 
     Attributes:
@@ -96,11 +94,10 @@ class EndpointBackends:
     warehouse: Warehouse
     queue: Queue
     sandbox: Sandbox
-    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+    registry: CollectorRegistry = msgspec.field(default_factory=CollectorRegistry)
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaProviders:
+class SchemaProviders(msgspec.Struct, frozen=True):
     """What queries know about a project.
 
     Attributes:
@@ -109,7 +106,7 @@ class SchemaProviders:
     """
 
     schema_of: SchemaOf = _no_schema
-    row_readers: Mapping[str, RowReader] = field(default_factory=dict[str, RowReader])
+    row_readers: Mapping[str, RowReader] = msgspec.field(default_factory=dict[str, RowReader])
 
 
 def build_endpoints(

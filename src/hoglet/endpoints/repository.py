@@ -5,10 +5,10 @@ project.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import msgspec
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -26,8 +26,7 @@ type Names = Mapping[str, int]
 """Versions by alias: ``{"prod": 2}``."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundEndpoint:
+class FoundEndpoint(msgspec.Struct, frozen=True):
     """An endpoint with one of its versions, and its materialization if enabled."""
 
     endpoint: EndpointRow
@@ -35,8 +34,7 @@ class FoundEndpoint:
     materialization: MaterializationRow | None
 
 
-@dataclass(frozen=True, slots=True)
-class ListFilters:
+class ListFilters(msgspec.Struct, frozen=True):
     """Selects endpoints; ``limit`` None means all."""
 
     is_active: bool | None = None

@@ -6,9 +6,9 @@ docs/spec/query-endpoints.md#9-last_execution_times.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from hoglet.endpoints.enums import (
@@ -152,15 +152,14 @@ class RunBody(_Closed):
     cursor: Annotated[PlainText, Field(min_length=1, max_length=20_000)] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(msgspec.Struct, frozen=True):
     """A parsed run, from body and query string.
 
     ``after`` is the decrypted ``cursor``: the sort values of the row before the page.
     ``system_tables`` are those allowed by the caller's scopes, e.g. ``("system.actions",)``.
     """
 
-    variables: dict[str, Any] = field(default_factory=dict[str, Any])
+    variables: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     version: int | None = None
     refresh: str = "blocking"
     debug: bool = False

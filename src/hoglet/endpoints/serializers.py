@@ -5,7 +5,6 @@ docs/spec/query-endpoints.md#74-status-object-materialization-in-records-row-6.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -24,8 +23,7 @@ type Json = dict[str, Any]
 COMPLETED = "Completed"
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointUrls:
+class EndpointUrls(msgspec.Struct, frozen=True):
     """The base URL and prefix of the request: ``EndpointUrls("https://h", "environments", 7)``."""
 
     site_url: str

@@ -5,7 +5,6 @@ docs/spec/query-endpoints.md#4-versions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 import msgspec
@@ -47,8 +46,7 @@ HALF_YEAR = timedelta(days=183)
 _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(msgspec.Struct, frozen=True):
     """The outcome of a PATCH: the version to return (``targeted``: as a version object)."""
 
     stored: FoundEndpoint

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from hoglet.access.rate_limit import RateLimit
 
@@ -11,8 +12,7 @@ NO_LIMIT = RateLimit()
 LONGEST_RUN_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointSettings:
+class EndpointSettings(msgspec.Struct, frozen=True):
     """The settings of endpoints (docs/spec/query-endpoints.md#6-errors-keys-limits).
 
     Args:

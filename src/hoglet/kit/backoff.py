@@ -1,13 +1,13 @@
 """Exponential backoff: how long to wait before a retry."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+import msgspec
 
 _MOST_STEPS = 1000  # the wait does not grow beyond this number of failures
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(msgspec.Struct, frozen=True):
     """Waits that grow by ``factor`` from ``first`` to ``longest``, in seconds.
 
     Example:

@@ -4,11 +4,11 @@ The route enforces its scopes, rate limits and budgets and defines the errors.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from urllib.parse import urlencode
 from uuid import UUID
 
+import msgspec
 import orjson
 from pydantic import Field
 
@@ -140,8 +140,7 @@ class UnreadableReply(Exception):
     """A tool's own error, found in a successful response; the text describes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True):
     """A tool.
 
     ``request`` builds the API request: method, path below the project, query and body. ``reply``

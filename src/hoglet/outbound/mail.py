@@ -4,14 +4,14 @@ Source: docs/spec/hog-functions.md#133-functions (sendEmail).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from hoglet.outbound.port import NetworkFailure, RequestRefused
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(msgspec.Struct, frozen=True, kw_only=True):
     """A message; persons are ``(name, address)``, ``headers`` extra ones (X-Hoglet-Delivery)."""
 
     message_id: str
@@ -26,8 +26,7 @@ class Message:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MailAccepted:
+class MailAccepted(msgspec.Struct, frozen=True):
     """The server accepted the message; ``refused`` are recipients it rejected."""
 
     refused: list[str]

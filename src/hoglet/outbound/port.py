@@ -1,6 +1,6 @@
 """Outbound requests and their results. Failures are values, because programs see them."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from hoglet.outbound.aws_sigv4 import AwsSigV4
 
@@ -9,8 +9,7 @@ CONNECT_TIMEOUT_S = 3.0
 RESPONSE_BYTES = 10 * 1024 * 1024  # a program holds the parsed response in 64 MiB of memory
 
 
-@dataclass(frozen=True, slots=True)
-class OutboundRequest:
+class OutboundRequest(msgspec.Struct, frozen=True):
     """One request with its headers, e.g. ``{"Content-Type": "application/json"}``.
 
     With ``aws_sigv4``, the request is signed when it is sent.
@@ -18,13 +17,12 @@ class OutboundRequest:
 
     url: str
     method: str = "GET"
-    headers: dict[str, str] = field(default_factory=dict[str, str])
+    headers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     body: bytes | None = None
     aws_sigv4: AwsSigV4 | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OutboundResponse:
+class OutboundResponse(msgspec.Struct, frozen=True):
     """A response with any status; header names are in lower case."""
 
     status: int
@@ -32,8 +30,7 @@ class OutboundResponse:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRefused:
+class RequestRefused(msgspec.Struct, frozen=True):
     """The URL, the target or the response violates a rule; a retry would fail again.
 
     ``name`` is ``InvalidUrl``, ``InvalidRequest``, ``HostNotAllowed`` or ``ResponseTooLarge``.
@@ -48,8 +45,7 @@ class RequestRefused:
         return f"{self.name}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkFailure:
+class NetworkFailure(msgspec.Struct, frozen=True):
     """The network failed; a retry may succeed.
 
     ``name`` is ``TimeoutError``, ``ConnectionError``, ``ResolutionError``, ``TlsError`` or

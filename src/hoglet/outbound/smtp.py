@@ -9,7 +9,6 @@ Source: docs/spec/hog-functions.md#133-functions (sendEmail).
 import asyncio
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import aiosmtplib
+import msgspec
 
 from hoglet.kit.clock import Clock
 from hoglet.outbound.mail import MailAccepted, Message
@@ -30,8 +30,7 @@ type Security = Literal["starttls", "tls", "none"]
 _PORTS: dict[Security, int] = {"starttls": 587, "tls": 465, "none": 25}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmtpServer:
+class SmtpServer(msgspec.Struct, frozen=True, kw_only=True):
     """An SMTP server; ``ca_file`` has certificates to trust instead of the system's."""
 
     host: str

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 from unicodedata import combining, normalize
+
+import msgspec
 
 from hoglet.project_files.documents import (
     ActionDocument,
@@ -60,8 +61,7 @@ def no_objects() -> Objects:
     return {"variable": {}, "action": {}, "cohort": {}, "function": {}, "draft": {}, "endpoint": {}}
 
 
-@dataclass(slots=True)
-class ProjectContent:
+class ProjectContent(msgspec.Struct):
     """The content of a project's files.
 
     Attributes:
@@ -73,12 +73,12 @@ class ProjectContent:
         changed: objects that are written differently from what was read.
     """
 
-    settings: SettingsDocument = field(default_factory=SettingsDocument)
-    objects: Objects = field(default_factory=no_objects)
-    versions: dict[str, int] = field(default_factory=dict[str, int])
-    folders: dict[str, Path] = field(default_factory=dict[str, Path])
-    left_out: list[Remark] = field(default_factory=list[Remark])
-    changed: list[Remark] = field(default_factory=list[Remark])
+    settings: SettingsDocument = msgspec.field(default_factory=SettingsDocument)
+    objects: Objects = msgspec.field(default_factory=no_objects)
+    versions: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    folders: dict[str, Path] = msgspec.field(default_factory=dict[str, Path])
+    left_out: list[Remark] = msgspec.field(default_factory=list[Remark])
+    changed: list[Remark] = msgspec.field(default_factory=list[Remark])
 
     def of_kind(self, kind: str) -> dict[str, Document]:
         """The documents of a kind, for code that treats all kinds alike."""

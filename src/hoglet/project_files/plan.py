@@ -3,10 +3,11 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
+
+import msgspec
 
 from hoglet.hog.compile import compile_program
 from hoglet.kit.errors import SourceError
@@ -42,8 +43,7 @@ class Verb(StrEnum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedChange:
+class PlannedChange(msgspec.Struct, frozen=True):
     """A change; ``fields`` are the names of the fields that an update changes.
 
     ``before`` and ``after`` are the documents of the server and of the files; ``versions`` is the
@@ -79,16 +79,17 @@ class PlannedChange:
         return f" with its {self.versions} versions" if self.versions > 1 else ""
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(msgspec.Struct):
     """Changes in execution order; ``extra`` are objects on the server without a file.
 
     ``functions`` are the wanted functions, on which drafts build.
     """
 
-    changes: list[PlannedChange] = field(default_factory=list[PlannedChange])
-    extra: list[PlannedChange] = field(default_factory=list[PlannedChange])
-    functions: dict[str, FunctionDocument] = field(default_factory=dict[str, FunctionDocument])
+    changes: list[PlannedChange] = msgspec.field(default_factory=list[PlannedChange])
+    extra: list[PlannedChange] = msgspec.field(default_factory=list[PlannedChange])
+    functions: dict[str, FunctionDocument] = msgspec.field(
+        default_factory=dict[str, FunctionDocument]
+    )
 
 
 def make_plan(server: ProjectContent, files: ProjectContent, *, prune: bool) -> Plan:

@@ -5,11 +5,11 @@ Source: docs/testing.md.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import yaml
 
 from hoglet.kit.clock import timezone_names
@@ -33,8 +33,7 @@ STATUSES = ("success", "failed", "skipped", "filtered")
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """A test case; ``body`` is everything but its name."""
 
     kind: str
@@ -44,7 +43,7 @@ class Case:
     name: str
     body: CaseBody
     now: datetime = NOW
-    events: list[CaseEvent] = field(default_factory=list[CaseEvent])
+    events: list[CaseEvent] = msgspec.field(default_factory=list[CaseEvent])
 
     @property
     def id(self) -> str:

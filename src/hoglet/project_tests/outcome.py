@@ -1,14 +1,13 @@
 """The outcome of a test case."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from hoglet.hog.runtime.trace import TraceStep
 from hoglet.project_tests.case_types import Results
 from hoglet.project_tests.cases import Case
 
 
-@dataclass(slots=True)
-class CaseOutcome:
+class CaseOutcome(msgspec.Struct):
     """The actual results of a case and how they differ from the expected ones.
 
     Attributes:
@@ -19,10 +18,10 @@ class CaseOutcome:
     """
 
     case: Case
-    actual: Results = field(default_factory=Results)
-    differences: list[str] = field(default_factory=list[str])
-    logs: list[str] = field(default_factory=list[str])
-    trace: list[TraceStep] = field(default_factory=list[TraceStep])
+    actual: Results = msgspec.field(default_factory=Results)
+    differences: list[str] = msgspec.field(default_factory=list[str])
+    logs: list[str] = msgspec.field(default_factory=list[str])
+    trace: list[TraceStep] = msgspec.field(default_factory=list[TraceStep])
     seconds: float = 0.0
 
     @property

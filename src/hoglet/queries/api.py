@@ -5,12 +5,12 @@ Source: docs/spec/data-and-queries.md#11-routes.
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
+import msgspec
 from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
@@ -210,8 +210,7 @@ def _remember(
     services.endpoints.known_requests.remember(request, known)
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedQueries:
+class RepeatedQueries(msgspec.Struct, frozen=True):
     """Known requests of the query API; see ``RequestKind``."""
 
     runner: EndpointRunner

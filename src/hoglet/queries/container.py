@@ -1,7 +1,5 @@
 """The services of ad hoc queries, stored in ``app.state.queries``."""
 
-from dataclasses import dataclass
-
 import msgspec
 from starlette.requests import Request
 
@@ -17,8 +15,7 @@ from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 AT_ONCE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class QueryServices:
+class QueryServices(msgspec.Struct, frozen=True):
     """Services used by the query routes."""
 
     endpoints: EndpointServices

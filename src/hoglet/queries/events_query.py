@@ -5,11 +5,11 @@ Source: docs/spec/data-and-queries.md#17-eventsquery.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import orjson
+from msgspec.structs import replace
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.run.cache import Result

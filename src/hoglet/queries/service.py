@@ -9,13 +9,13 @@ long a result counts as fresh).
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
 import msgspec
 import orjson
+from msgspec.structs import replace
 
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.variables import InsightVariable

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
+import msgspec
 import structlog
 
 from hoglet.kit.backoff import Backoff
@@ -19,8 +19,7 @@ _PAUSE_SECONDS = 1.0
 _BACKOFF = Backoff(first=10, longest=3600)
 
 
-@dataclass(frozen=True, slots=True)
-class JobPolicy:
+class JobPolicy(msgspec.Struct, frozen=True):
     """How the jobs of a queue are processed.
 
     Args:
@@ -44,8 +43,7 @@ async def _ignore(_job: Job) -> None:
     return
 
 
-@dataclass(frozen=True, slots=True)
-class JobHandler:
+class JobHandler(msgspec.Struct, frozen=True):
     """How the jobs of a queue are processed.
 
     Args:

@@ -7,7 +7,8 @@ Source: docs/spec/hog-language.md#13-parser.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax.scan import Token, template_tokens, tokens
@@ -34,8 +35,7 @@ _INFIX_WORDS = frozenset(
 )  # fmt: skip
 
 
-@dataclass(slots=True)
-class _Level:
+class _Level(msgspec.Struct):
     """Counters between an opening bracket and its closing one."""
 
     bracket: str

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from uuid import uuid4
 
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
+from msgspec.structs import replace
 
 from hoglet.kit import tracing
 from hoglet.kit.json import dump_rows

@@ -11,7 +11,8 @@ Not tested on a real cluster: the tests check the statements and settings.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from hoglet.warehouse.port import Warehouse
 
@@ -63,8 +64,7 @@ def reads_built_rows(sql: str) -> bool:
     return any(name in sql for name in READ_AFTER_BUILD)
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterNode:
+class ClusterNode(msgspec.Struct, frozen=True):
     """A node and its missing tables, e.g. ``ClusterNode("ch-3", ["events"])``."""
 
     name: str

@@ -16,9 +16,9 @@ import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 from clickhouse_connect.driver.binding import bind_query
 from clickhouse_connect.driver.client import Client
@@ -273,8 +273,7 @@ async def check_reader(warehouse: Warehouse) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class JsonQuery:
+class JsonQuery(msgspec.Struct, frozen=True):
     """Arguments of ``Warehouse.query_json``; ``is_streamed``: rows are read in blocks."""
 
     sql: str

@@ -7,8 +7,9 @@ Source: docs/adr/0008-warehouse.md.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+import msgspec
 
 from hoglet.warehouse.json_parts import JsonParts
 
@@ -21,8 +22,7 @@ type QueryParameters = dict[str, Any]
 """Values of a query by name: ``{"project_id": 1, "uuids": ["…"]}`` for ``{project_id:Int64}``."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryBudget:
+class QueryBudget(msgspec.Struct, frozen=True):
     """Limits of one query.
 
     Args:
@@ -51,16 +51,14 @@ STARTUP = QueryBudget(seconds=120.0)
 """Limits of the reads of a start: a busy machine must not keep a server from starting."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultColumn:
+class ResultColumn(msgspec.Struct, frozen=True):
     """A result column, e.g. ``ResultColumn("count()", "UInt64")``; ``type`` is ClickHouse's."""
 
     name: str
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(msgspec.Struct, frozen=True):
     """Cost of a query: rows and bytes read, seconds spent in the engine."""
 
     rows_read: int = 0
@@ -68,8 +66,7 @@ class Statistics:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """The progress of a running query.
 
     Args:
@@ -86,8 +83,7 @@ class Progress:
     cpu_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class QueryResult:
+class QueryResult(msgspec.Struct, frozen=True):
     """A result: ``rows`` are tuples in the order of ``columns``, e.g. ``[("$pageview", 10)]``.
 
     Values are Python objects: int, float, str, bool, None, aware ``datetime``, ``date``, ``UUID``,
@@ -96,11 +92,10 @@ class QueryResult:
 
     columns: list[ResultColumn]
     rows: Sequence[Sequence[Any]]
-    statistics: Statistics = field(default_factory=Statistics)
+    statistics: Statistics = msgspec.field(default_factory=Statistics)
 
 
-@dataclass(frozen=True, slots=True)
-class JsonRows:
+class JsonRows(msgspec.Struct, frozen=True):
     """A result encoded as JSON by the engine.
 
     ``count`` is the number of all rows, including those beyond ``most_rows`` that are not in
@@ -110,11 +105,10 @@ class JsonRows:
     columns: list[ResultColumn]
     parts: JsonParts
     count: int
-    statistics: Statistics = field(default_factory=Statistics)
+    statistics: Statistics = msgspec.field(default_factory=Statistics)
 
 
-@dataclass(frozen=True, slots=True)
-class InsertSelect:
+class InsertSelect(msgspec.Struct, frozen=True):
     """An INSERT of the rows of a query.
 
     Attributes:

@@ -1,8 +1,9 @@
 """Usage of endpoints (counts, durations, cache hits), from the query log (``ddl/0009``)."""
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
+
+import msgspec
 
 from hoglet.warehouse.port import QueryBudget, Warehouse
 from hoglet.warehouse.values import instant_text
@@ -23,8 +24,7 @@ _WHERE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """Aggregates over the runs of an endpoint; durations include cached runs."""
 
     runs: int = 0

@@ -7,9 +7,10 @@ file's ``-- distributed by:`` line.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
+
+import msgspec
 
 from hoglet.warehouse.cluster import everywhere_replica, on_cluster, quoted, shard_replica
 from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
@@ -40,8 +41,7 @@ _NAME = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)\$\{local\}")
 _SHARDED = re.compile(r"-- distributed by: (.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(msgspec.Struct, frozen=True):
     """Days for which rows are kept; ``event_days`` None keeps events forever.
 
     ``log_days`` applies to function logs, ``metric_days`` to counters, ``query_days`` to the query
@@ -54,8 +54,7 @@ class Retention:
     query_days: int = 365
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(msgspec.Struct, frozen=True):
     """One file of ``ddl/``, rendered."""
 
     number: int

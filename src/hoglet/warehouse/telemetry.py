@@ -9,7 +9,6 @@ docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -131,8 +130,7 @@ class AppMetric(msgspec.Struct, frozen=True):
     instance_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LogFilters:
+class LogFilters(msgspec.Struct, frozen=True):
     """Selects log lines: ``after`` and ``before`` exclusive, ``levels`` upper-case (empty: all).
 
     ``search`` is a case-insensitive substring of the message; ``starts_with`` is case-sensitive.
@@ -147,8 +145,7 @@ class LogFilters:
     starts_with: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetricFilters:
+class MetricFilters(msgspec.Struct, frozen=True):
     """Selects counts: from ``after`` up to ``before``; empty ``names`` and ``kinds`` mean all."""
 
     after: datetime
@@ -159,12 +156,11 @@ class MetricFilters:
     instance_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CountSeries:
+class CountSeries(msgspec.Struct, frozen=True):
     """``labels`` ``["2024-01-01"]`` and, by name, one count per label."""
 
     labels: list[str]
-    series: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    series: dict[str, list[int]] = msgspec.field(default_factory=dict[str, list[int]])
 
     def as_json(self) -> dict[str, Any]:
         """``{"labels": [...], "series": [{"name": "success", "values": [1]}]}``."""

@@ -1,9 +1,9 @@
 """The web application: middleware, error handlers, health routes, and the routers of features."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 
+import msgspec
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -37,16 +37,14 @@ from hoglet.web.router import (
 from hoglet.web.trusted_proxy import TrustedProxy
 
 
-@dataclass(frozen=True, slots=True)
-class ReadinessChecks:
+class ReadinessChecks(msgspec.Struct, frozen=True):
     """What ``/_readyz`` reports: checks by name, and warnings."""
 
-    checks: Mapping[str, Check] = field(default_factory=dict[str, Check])
+    checks: Mapping[str, Check] = msgspec.field(default_factory=dict[str, Check])
     warnings: Warnings | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestPolicy:
+class RequestPolicy(msgspec.Struct, frozen=True):
     """Limits of requests.
 
     Args:

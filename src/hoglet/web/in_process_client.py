@@ -5,25 +5,23 @@ show or change more than that key permits and need no permission checks of their
 """
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 from starlette.types import ASGIApp, Message
 
 from hoglet.kit.json import dump_json
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True):
     """Scheme and host of the page or client, for absolute URLs in responses."""
 
     scheme: str
     host: str
 
 
-@dataclass(frozen=True, slots=True)
-class ApiRequest:
+class ApiRequest(msgspec.Struct, frozen=True):
     """A request, e.g. ``ApiRequest("GET", "/api/projects/1/events", "limit=10")``."""
 
     method: str
@@ -32,8 +30,7 @@ class ApiRequest:
     body: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class ApiResponse:
+class ApiResponse(msgspec.Struct, frozen=True):
     """A response: ``body`` is the parsed JSON (None if there is none), ``text`` the raw body."""
 
     status: int

@@ -10,9 +10,9 @@ decorated with ``@documented``: the type checker compares what is documented wit
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, TypeAdapter, with_config
 
 _PARAMETER = re.compile(r"{(\w+)}")
@@ -105,8 +105,7 @@ PROBLEMS: dict[int, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """A query parameter; all are optional."""
 
     name: str
@@ -114,8 +113,7 @@ class Parameter:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RouteDoc:
+class RouteDoc(msgspec.Struct, frozen=True):
     """One operation.
 
     Args:
@@ -167,8 +165,7 @@ def route_doc(handler: Callable[..., Any], method: str) -> RouteDoc:
     return docs.get(method) or docs.get("") or UNDESCRIBED
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedRoute:
+class DescribedRoute(msgspec.Struct, frozen=True):
     """A registered route; ``scope`` is "" if no key is needed, "any" if any key is accepted."""
 
     method: str

@@ -4,10 +4,10 @@ Source: docs/spec/hog-functions.md#8-list-row-1; docs/spec/query-endpoints.md#1-
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
 from starlette.requests import Request
 
 DEFAULT_LIMIT = 100
@@ -16,8 +16,7 @@ MAXIMUM_OFFSET = 2**63 - 1  # the largest value that a database can store
 ORIGINAL_PATH = "hoglet.path"
 
 
-@dataclass(frozen=True, slots=True)
-class PageRequest:
+class PageRequest(msgspec.Struct, frozen=True):
     """The requested slice of a list; ``limit`` None means all of it."""
 
     limit: int | None

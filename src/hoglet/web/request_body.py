@@ -12,9 +12,9 @@ Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits (``parse_error``,
 import asyncio
 import json
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import orjson
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -167,15 +167,14 @@ SMALL_BODY_BYTES = 256 * 1024
 type Peer = tuple[str, int]
 
 
-@dataclass(slots=True)
-class OpenRequests:
+class OpenRequests(msgspec.Struct):
     """Tracks the requests in progress by the peer's address and port.
 
     Concurrency: modified on the event loop only; other threads may read.
     """
 
-    counts: dict[Peer, int] = field(default_factory=dict)
-    reading_since: dict[Peer, float] = field(default_factory=dict)
+    counts: dict[Peer, int] = msgspec.field(default_factory=dict)
+    reading_since: dict[Peer, float] = msgspec.field(default_factory=dict)
     """Peers whose body is incomplete, with the loop time when it started."""
     buffered_bytes: int = 0
 

@@ -13,10 +13,10 @@ It responds with a :class:`hoglet.web.json_response.JsonResponse`.
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAliasType, get_args, override
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -93,8 +93,7 @@ class Answer(NamedTuple):
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Shortcut:
+class Shortcut(msgspec.Struct, frozen=True):
     """How to answer requests before they are routed.
 
     Attributes:
@@ -130,8 +129,7 @@ class ShortcutLayer:
         await send({"type": "http.response.body", "body": answer.body})
 
 
-@dataclass(frozen=True, slots=True)
-class Depends:
+class Depends(msgspec.Struct, frozen=True):
     """In ``Annotated[T, Depends(dependency)]``: the parameter is ``await dependency(request)``."""
 
     dependency: Dependency

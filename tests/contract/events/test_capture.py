@@ -5,7 +5,6 @@ Source: docs/spec/hog-functions.md#14-capture.
 
 import gzip
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ from uuid import uuid4
 import httpx
 import orjson
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from hoglet.access.principals import Project

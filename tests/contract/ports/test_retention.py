@@ -1,9 +1,9 @@
 """Retention settings change the TTL of the tables that differ, and only of those."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from hoglet.warehouse import ClickHouseWarehouse, Retention
 from hoglet.warehouse.retention import apply_retention

@@ -22,10 +22,10 @@ import struct
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+import msgspec
 import structlog
 
 from hoglet.kit.clock import until_tick
@@ -70,8 +70,7 @@ class State(IntEnum):
     ANSWER = 3
 
 
-@dataclass(slots=True)
-class TcpConnection:
+class TcpConnection(msgspec.Struct):
     """One connection, as seen in a scan."""
 
     descriptor: int
@@ -96,8 +95,7 @@ class Waiting(NamedTuple):
     acknowledged: int
 
 
-@dataclass(frozen=True, slots=True)
-class Deadlines:
+class Deadlines(msgspec.Struct, frozen=True):
     """Seconds until a connection without progress is closed."""
 
     header_seconds: float = 30.0

@@ -5,9 +5,9 @@ import os
 import platform
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from prometheus_client import CollectorRegistry
 
 from hoglet.access.auth import AccessService
@@ -30,8 +30,7 @@ from hoglet.store.shared_clock import shared_clock
 from hoglet.warehouse import ClickHouseWarehouse, Retention, Warehouse, open_warehouse
 
 
-@dataclass
-class Services:
+class Services(msgspec.Struct):
     """Services shared by the application and the workers; ``name`` is unique to this process."""
 
     name: str

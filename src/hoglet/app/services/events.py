@@ -1,7 +1,8 @@
 """Builds the event services: capture, spool, warnings."""
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from hoglet.app.services.container import Services
 from hoglet.events.known_uuids import KnownUuids
@@ -13,8 +14,7 @@ from hoglet.events.spool import JobWriter, Spool, SpoolWriter
 from hoglet.events.warnings import IngestionWarnings
 
 
-@dataclass
-class EventServices:
+class EventServices(msgspec.Struct):
     """Services of events, stored in ``app.state.events``."""
 
     capture: CaptureService

@@ -1,8 +1,9 @@
 """Builds the features over the opened services and connects them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
+
+import msgspec
 
 from hoglet.access import system_rows as access
 from hoglet.app.services.container import Services
@@ -34,8 +35,7 @@ from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.queries.container import QueryServices, build_queries
 
 
-@dataclass
-class Features:
+class Features(msgspec.Struct):
     """The services of all features."""
 
     events: EventServices

@@ -1,7 +1,6 @@
 """Builds the function services."""
 
 import ssl
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -44,8 +43,7 @@ from hoglet.settings import BadSetting, Settings
 from hoglet.warehouse.telemetry import Telemetry
 
 
-@dataclass
-class FunctionServices:
+class FunctionServices(msgspec.Struct):
     """Services of functions; each is stored in ``app.state`` under its own name."""
 
     service: FunctionService

@@ -15,9 +15,9 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Annotated, Any, override
 
+import msgspec
 import typer
 from typer.core import TyperCommand
 
@@ -30,8 +30,7 @@ _PANEL = "Server"
 _SCHEMES = ("http://", "https://")
 
 
-@dataclass(frozen=True, slots=True)
-class ServerConnection:
+class ServerConnection(msgspec.Struct, frozen=True):
     """A server's URL without a trailing slash, a key (may be empty) and a project."""
 
     url: str
@@ -39,8 +38,7 @@ class ServerConnection:
     project: str
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """The values of the four options; ``explicit`` names those of the command line."""
 
     url: str | None = None

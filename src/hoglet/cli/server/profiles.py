@@ -5,10 +5,10 @@ keys, so only its owner may read it.
 """
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import typer
 
 from hoglet.kit.errors import HogletError
@@ -23,20 +23,18 @@ class BadProfile(HogletError):
     blame = "operator"
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True):
     """A server and a key for it."""
 
     url: str
     key: str
 
 
-@dataclass(slots=True)
-class Profiles:
+class Profiles(msgspec.Struct):
     """All profiles of a user; ``current`` is the default."""
 
     current: str | None = None
-    by_name: dict[str, Profile] = field(default_factory=dict[str, Profile])
+    by_name: dict[str, Profile] = msgspec.field(default_factory=dict[str, Profile])
 
     def get(self, name: str) -> Profile:
         """The profile with this name.

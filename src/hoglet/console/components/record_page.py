@@ -4,9 +4,9 @@
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
@@ -54,8 +54,7 @@ class RecordForm(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RecordKind:
+class RecordKind(msgspec.Struct, frozen=True):
     """What a page lists.
 
     Args:

@@ -10,13 +10,13 @@ Source: docs/spec/query-endpoints.md#77-incremental-builds and docs/adr/0032-inc
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import orjson
 import structlog
+from msgspec.structs import replace
 
 from hoglet import __version__
 from hoglet.access.principals import Project

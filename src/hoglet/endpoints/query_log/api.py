@@ -5,10 +5,10 @@ docs/spec/hog-functions.md#93-logs.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 

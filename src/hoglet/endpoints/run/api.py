@@ -6,10 +6,11 @@ docs/spec/query-endpoints.md#6-errors-keys-limits.
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -270,8 +271,7 @@ def _limits(services: EndpointServices, scope: ProjectScope, target: RunTarget |
     return set_limits(limits)
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointRuns:
+class EndpointRuns(msgspec.Struct, frozen=True):
     """Known requests of endpoints; see ``RequestKind``."""
 
     services: EndpointServices

@@ -6,12 +6,12 @@ the second outcome replaces the first.
 Source: docs/spec/query-endpoints.md#53-refresh.
 """
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from hoglet.access import repository as projects
 from hoglet.access.principals import ProjectScope

@@ -7,9 +7,10 @@ docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from hoglet.warehouse import JsonParts
 
@@ -18,8 +19,7 @@ type Json = dict[str, Any]
 _OVERHEAD_BYTES = 2_000
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Result:
+class Result(msgspec.Struct, frozen=True, weakref=True):
     """A computed result, without the fields that differ between runs.
 
     ``parts`` are the encoded ``results``; ``types`` are ``[["count()", "UInt64"]]``;
@@ -43,7 +43,7 @@ class Result:
     rows_read: int = 0
     bytes_read: int = 0
     engine_seconds: float = 0.0
-    debug: Json = field(default_factory=dict[str, Any])
+    debug: Json = msgspec.field(default_factory=dict[str, Any])
     is_insight: bool = False
     is_joined: bool = False
     next_key: list[Any] | None = None
@@ -118,8 +118,7 @@ class ResultCache:
             self.size_bytes -= old.size_bytes
 
 
-@dataclass(slots=True)
-class _Flight[T]:
+class _Flight[T](msgspec.Struct):
     task: "asyncio.Task[T]"
     waiting: int = 0
 

@@ -9,11 +9,11 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Coroutine, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import structlog
 from sqlalchemy import delete, select, update
 
@@ -104,8 +104,7 @@ class CancelRequests:
 log = structlog.get_logger()
 
 
-@dataclass(slots=True, eq=False)
-class _Announced:
+class _Announced(msgspec.Struct, eq=False):
     """A run in preparation; ``watch`` refuses to start it once it is cancelled."""
 
     is_cancelled: bool = False

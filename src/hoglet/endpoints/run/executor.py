@@ -11,12 +11,12 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from hoglet.endpoints.encoding.json import encode_parts
 from hoglet.endpoints.enums import HOGQL
@@ -69,8 +69,7 @@ class ConcurrencyLimiter:
         self._semaphore.release()
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionLimits:
+class ExecutionLimits(msgspec.Struct, frozen=True):
     """How many queries run at once, and how large a result may be.
 
     Args:

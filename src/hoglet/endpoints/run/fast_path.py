@@ -9,7 +9,6 @@ over the plan. The rows of results stay in the result cache, which bounds them.
 Source: docs/adr/0026-short-endpoint-runs.md, docs/adr/0059-answered-before-routing.md.
 """
 
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import is_
 from time import monotonic
@@ -18,6 +17,7 @@ from uuid import UUID
 from weakref import ref
 
 import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope
 
@@ -130,8 +130,7 @@ class RequestKind[P: Planned](Protocol):
         ...
 
 
-@dataclass(slots=True, weakref_slot=True)
-class KnownRequest[P: Planned]:
+class KnownRequest[P: Planned](msgspec.Struct, weakref=True):
     """A remembered request.
 
     ``depends_on`` begins with the caller and the project; ``is_json`` is false if the client wants

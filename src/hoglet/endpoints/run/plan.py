@@ -4,12 +4,13 @@ Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache and
 docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
 import orjson
+from msgspec.structs import replace
 
 from hoglet.access.principals import Principal, Project
 from hoglet.access.variables import InsightVariable
@@ -35,8 +36,7 @@ type ProjectSettings = dict[str, Any]
 """``{"timezone": "Europe/Berlin"}``, as stored with a table and compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPlan:
+class ReadPlan(msgspec.Struct, frozen=True):
     """What to compute; ``materialization`` is set if a materialized table is read.
 
     ``seek`` is set for a page by cursor; ``system_tables`` are those that the caller may read.

@@ -7,13 +7,13 @@ Source: docs/spec/query-endpoints.md#53-refresh and docs/spec/query-endpoints.md
 """
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -35,8 +35,7 @@ LARGE_BYTES = 1024 * 1024
 VARY = {"Vary": "Accept"}
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(msgspec.Struct, frozen=True):
     """The result of a run.
 
     ``stale`` requests a background refresh; ``next_cursor`` is the cursor of the next page, if any.
@@ -82,8 +81,7 @@ class RunResult:
         return b"," + dump_json(rest)[1:]
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsBackground:
+class NeedsBackground(msgspec.Struct, frozen=True):
     """The run must be processed in the background: respond with 202."""
 
     target: RunTarget

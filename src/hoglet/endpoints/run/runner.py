@@ -6,12 +6,12 @@ docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 
 import asyncio
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.variables import InsightVariable, list_variables

@@ -3,7 +3,6 @@
 Source: docs/spec/query-endpoints.md#101-tables-and-columns (``SELECT * FROM daily_v1``).
 """
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -24,8 +23,7 @@ from hoglet.store.database import Database
 RECALL_SECONDS = 2.0  # other processes may change an endpoint; this one clears its cache at once
 
 
-@dataclass(frozen=True, slots=True)
-class Materialization:
+class Materialization(msgspec.Struct, frozen=True):
     """The table of a materialized version; ``table`` is None before the first build.
 
     ``is_stale``: the type of a property it may depend on changed since it was built.
@@ -45,8 +43,7 @@ class Materialization:
         return self.interval_seconds - (now - self.built_at).total_seconds()
 
 
-@dataclass(frozen=True, slots=True)
-class RunTarget:
+class RunTarget(msgspec.Struct, frozen=True):
     """One version of a live endpoint; ``materialization`` is set if it is materialized."""
 
     endpoint_id: UUID
@@ -63,7 +60,7 @@ class RunTarget:
     cache_seconds: int
     optional_breakdowns: frozenset[str]
     materialization: Materialization | None
-    aliases: Names = field(default_factory=dict[str, int])
+    aliases: Names = msgspec.field(default_factory=dict[str, int])
 
 
 class RunTargets:

@@ -1,10 +1,10 @@
 """What a tenant token allows: checked when it is created, and enforced on every run."""
 
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from hoglet.access.principals import ProjectScope, TenantGrant
 from hoglet.access.tenant_tokens.codec import grant_problem

@@ -6,7 +6,6 @@ few different values, so results are cached by everything they depend on.
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from types import NoneType
@@ -50,8 +49,7 @@ _INSIGHT = "hoglet.endpoints.worker.operations:compile_insight"
 _EXPLAIN = "hoglet.endpoints.worker.operations:explain_refusal"
 
 
-@dataclass(frozen=True)
-class ProjectSchema:
+class ProjectSchema(msgspec.Struct, frozen=True, dict=True):
     """What queries of a project can refer to.
 
     ``property_types`` is ``{("event", "price"): "Numeric"}``, ``property_forms``
@@ -60,15 +58,17 @@ class ProjectSchema:
     ``{"12": CohortRef("Paying", 31)}``; queries of other cohorts are refused.
     """
 
-    property_types: Mapping[tuple[str, str], str] = field(
+    property_types: Mapping[tuple[str, str], str] = msgspec.field(
         default_factory=dict[tuple[str, str], str]
     )
-    property_forms: Mapping[tuple[str, str], str] = field(
+    property_forms: Mapping[tuple[str, str], str] = msgspec.field(
         default_factory=dict[tuple[str, str], str]
     )
-    group_types: Mapping[str, int] = field(default_factory=dict[str, int])
-    actions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    cohorts: Mapping[str, CohortRef] = field(default_factory=dict[str, CohortRef])
+    group_types: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
+    actions: Mapping[str, Mapping[str, Any]] = msgspec.field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
+    cohorts: Mapping[str, CohortRef] = msgspec.field(default_factory=dict[str, CohortRef])
 
     @cached_property
     def message(self) -> SchemaMessage:
@@ -87,13 +87,12 @@ class ProjectSchema:
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
-@dataclass
-class _Loaded:
+class _Loaded(msgspec.Struct):
     """A project's schema; not current while it is being loaded."""
 
     version: int
     at: float | None = None
-    schema: ProjectSchema = field(default_factory=ProjectSchema)
+    schema: ProjectSchema = msgspec.field(default_factory=ProjectSchema)
 
     def is_current(self, project: Project) -> bool:
         return (

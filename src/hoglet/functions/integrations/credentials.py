@@ -10,8 +10,9 @@ import binascii
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from hoglet.functions.integrations import repository
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable

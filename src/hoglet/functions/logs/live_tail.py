@@ -8,10 +8,10 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import AsyncGenerator, Generator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from hoglet.functions.logs.telemetry import LOG_SOURCE
 from hoglet.kit.clock import Clock

@@ -5,8 +5,8 @@ that a client that was disconnected can resume (``Last-Event-ID``).
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import replace
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 

@@ -7,9 +7,9 @@ docs/spec/hog-functions.md#55-bytecode_error.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import cast
 
+import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project
@@ -60,8 +60,7 @@ async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tu
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class CompileEnvironment:
+class CompileEnvironment(msgspec.Struct, frozen=True):
     """Everything outside a function that its compilation and its runs depend on.
 
     Args:
@@ -76,7 +75,7 @@ class CompileEnvironment:
     templates: Templates
     property_types: PropertyTypes = no_property_types
     cohorts: CohortCriteria = no_cohort_criteria
-    host_config: HostConfig = field(default_factory=HostConfig)
+    host_config: HostConfig = msgspec.field(default_factory=HostConfig)
 
 
 class SavePlanner:

@@ -9,23 +9,22 @@ docs/spec/data-and-queries.md#75-series-and-display.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
+
+import msgspec
 
 MOST = 10**9
 """Counts and indexes in queries; larger numbers are mistakes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """A whole number, bounds included."""
 
     low: int
     high: int = MOST
 
 
-@dataclass(frozen=True, slots=True)
-class MaxLength:
+class MaxLength(msgspec.Struct, frozen=True):
     """The largest number of items of a list."""
 
     items: int

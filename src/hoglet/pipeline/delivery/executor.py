@@ -7,7 +7,6 @@ committed together. A run that has to wait releases its lease and stores its jou
 import asyncio
 import contextlib
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import msgspec
@@ -54,8 +53,7 @@ STORAGE_PAUSE = timedelta(seconds=5)  # delay before retrying a run whose outcom
 STOP_SECONDS = 10.0  # a longer run is released; another process continues it
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryStages:
+class DeliveryStages(msgspec.Struct, frozen=True):
     """The stages of a run: load its function, execute it, record the outcome.
 
     Args:

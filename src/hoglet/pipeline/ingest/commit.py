@@ -12,7 +12,6 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 import contextlib
 import functools
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, NoReturn
 from uuid import UUID
@@ -71,8 +70,7 @@ async def _roll_back(session: AsyncSession) -> NoReturn:
     raise _RolledBack
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectState:
+class ProjectState(msgspec.Struct, frozen=True):
     """What events change: persons, groups, known UUIDs, their replicas, property types."""
 
     events: EventsRepository
@@ -80,8 +78,7 @@ class ProjectState:
     definitions: DefinitionTracker
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionReports:
+class FunctionReports(msgspec.Struct, frozen=True):
     """Where function results are reported: dead letters, the watcher, logs and metrics."""
 
     dead_letters: DeadLetters

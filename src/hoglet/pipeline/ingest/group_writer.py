@@ -11,9 +11,9 @@ import functools
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import structlog
 
 from hoglet.access.auth import AccessService
@@ -243,8 +243,7 @@ def _is_refusal(error: Exception) -> bool:
     return not isinstance(error, GROUP_LOST) and not is_storage_failure(error)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupStages:
+class GroupStages(msgspec.Struct, frozen=True):
     """The stages of a group: process it, record property types, insert rows, commit."""
 
     processor: GroupProcessor

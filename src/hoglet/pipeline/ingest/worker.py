@@ -18,7 +18,6 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
@@ -65,8 +64,7 @@ _GROUPS_AHEAD = 2
 _RUNS_PER_GROUP = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectSources:
+class ProjectSources(msgspec.Struct, frozen=True):
     """Loads the projects of groups.
 
     Args:
@@ -80,8 +78,7 @@ class ProjectSources:
     site_url: str
 
 
-@dataclass(frozen=True, slots=True)
-class IngestMonitoring:
+class IngestMonitoring(msgspec.Struct, frozen=True):
     """Where groups are reported: readiness and Prometheus metrics."""
 
     health: PipelineHealth

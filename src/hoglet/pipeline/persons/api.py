@@ -3,10 +3,10 @@
 Source: docs/spec/data-and-queries.md#41-persons.
 """
 
-from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -43,8 +43,7 @@ type Writer = Annotated[ProjectScope, Depends(requires("person:write"))]
 _STATES: dict[str, bool | None] = {"pending": False, "completed": True, "all": None}
 
 
-@dataclass(frozen=True, slots=True)
-class PersonChangeServices:
+class PersonChangeServices(msgspec.Struct, frozen=True):
     """Services stored in ``app.state.person_changes``."""
 
     deletions: PersonDeletions

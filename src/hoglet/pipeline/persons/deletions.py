@@ -7,7 +7,6 @@ Source: docs/spec/data-and-queries.md#41-persons.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import batched
 from uuid import UUID
@@ -54,8 +53,7 @@ _IDS_PER_STATEMENT = 500
 _PERSONS_PER_STATEMENT = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class PersonDependents:
+class PersonDependents(msgspec.Struct, frozen=True):
     """What depends on a person besides its rows.
 
     Attributes:

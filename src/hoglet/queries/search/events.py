@@ -4,11 +4,11 @@ Source: docs/spec/data-and-queries.md#42-events-older-routes-scope-queryread.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import orjson
 
 from hoglet.access.principals import ProjectScope
@@ -40,8 +40,7 @@ _NAMES = {"personId": "person_id", "actionId": "action_id", "fixedProperties": "
 _FAR = "2299-12-31T00:00:00Z"
 
 
-@dataclass(frozen=True, slots=True)
-class EventsPage:
+class EventsPage(msgspec.Struct, frozen=True):
     """Events, and the cursor of the next page, for ``before`` (or ``after``)."""
 
     events: list[Json]
@@ -49,11 +48,10 @@ class EventsPage:
     ascending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EventFilters:
+class EventFilters(msgspec.Struct, frozen=True):
     """An events query built from parameters."""
 
-    node: Json = field(default_factory=dict[str, Any])
+    node: Json = msgspec.field(default_factory=dict[str, Any])
     ascending: bool = False
 
 

@@ -1,7 +1,8 @@
 """Starting points of new functions: templates, and a blank function for each type."""
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.records.functions import (
@@ -20,8 +21,7 @@ _CAPTURE_REQUEST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Blank:
+class Blank(msgspec.Struct, frozen=True):
     """A type of functions with the code of an empty one.
 
     Args:
@@ -87,8 +87,7 @@ BLANKS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(msgspec.Struct, frozen=True):
     """An input without a default that the function cannot run without.
 
     ``integration`` is the kind of the integration it takes, None for other inputs.
@@ -98,8 +97,7 @@ class Need:
     integration: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(msgspec.Struct, frozen=True):
     """A template or a blank function.
 
     Args:
@@ -122,10 +120,10 @@ class Beginning:
     type: str
     description: str
     icon_url: str | None = None
-    inputs_schema: list[SchemaItem] = field(default_factory=list)
+    inputs_schema: list[SchemaItem] = msgspec.field(default_factory=list)
     needs: tuple[str, ...] = ()
-    created: RequestBody = field(default_factory=dict)
-    mappings: list[FunctionMapping] = field(default_factory=list)
+    created: RequestBody = msgspec.field(default_factory=dict)
+    mappings: list[FunctionMapping] = msgspec.field(default_factory=list)
 
     def matches(self, search: str, type_: str | None) -> bool:
         """Whether all words of a search occur in the name or description."""

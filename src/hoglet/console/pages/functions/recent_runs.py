@@ -1,7 +1,8 @@
 """Recent activity of functions: runs by hour, the last run, the last error."""
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from hoglet.console.api_client import Backend
 from hoglet.console.pages.functions.logs import OF_EVENT
@@ -25,13 +26,12 @@ _LAST_ERRORS = (
 )
 
 
-@dataclass(slots=True)
-class RecentRuns:
+class RecentRuns(msgspec.Struct):
     """Per function: succeeded and failed runs by hour, the last run, the last error of 7 days."""
 
-    hours: Hours = field(default_factory=dict)
-    last_run: dict[str, str] = field(default_factory=dict)
-    last_error: dict[str, str] = field(default_factory=dict)
+    hours: Hours = msgspec.field(default_factory=dict)
+    last_run: dict[str, str] = msgspec.field(default_factory=dict)
+    last_error: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 async def recent_runs(backend: Backend, now: datetime) -> RecentRuns:
