@@ -128,7 +128,9 @@ class NatsConnection:
             return self._connected
 
     async def _on_error(self, error: Exception) -> None:
-        self._failure = error
+        # A refused login closes the connection, and some attempts see only that it was closed.
+        if self._failure is None or not _is_refused_login(self._failure):
+            self._failure = error
 
     async def _on_lost(self) -> None:
         if self._connected is not None:  # otherwise hoglet is closing it
@@ -144,6 +146,11 @@ class NatsConnection:
     async def _on_change(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _is_refused_login(error: Exception) -> bool:
+    """The client has no type of its own for the broker's error at the start of a connection."""
+    return "authorization violation" in str(error).lower()
 
 
 def _reason(error: Exception) -> str:

@@ -389,3 +389,24 @@ async def test_last_positions_of_an_unchanged_stream_are_read_without_payloads(
         assert client.stats["in_bytes"] - before < PLENTY / 10
         last = await log.append({1: [b"next"]})
         assert await log.last_positions([0, 1, 2]) == expected | last
+
+
+@pytest.mark.slow  # waits until the spool gives up
+async def test_a_refused_login_is_the_reason_even_if_later_attempts_are_cut_off() -> None:
+    attempts = 0
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
+            writer.write(b'INFO {"server_id":"A","version":"2.10.0","max_payload":1048576}\r\n')
+            await reader.readline()  # CONNECT
+            writer.write(b"-ERR 'Authorization Violation'\r\n")
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as broker:
+        host, port = broker.sockets[0].getsockname()
+        detail = (await refusal(f"nats://hoglet:wrong@{host}:{port}")).detail
+    assert attempts > 1
+    assert "uthorization" in detail
