@@ -6,9 +6,13 @@ Source: docs/spec/hog-language.md#8-printing.
 import re
 from typing import Any, Final
 
+import msgspec
+import orjson
+
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.dates import date_text, datetime_text
 from hoglet.hog.runtime.numbers import number_text
+from hoglet.hog.runtime.plain_data import bounded_json, has_odd_float, settled_json
 from hoglet.hog.runtime.sql_text import sql_text
 from hoglet.hog.runtime.text import mend
 from hoglet.hog.runtime.values import (
@@ -53,7 +57,60 @@ def identifier(name: str) -> str:
 
 def printed(value: Any) -> str:
     """A value as ``print`` shows it; text is raw."""
-    return value if type(value) is str else nested(value, [])
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is dict or kind is list:
+        text = _printed_by_json(value)
+        if text is not None:
+            return text
+    return nested(value, [])
+
+
+def _printed_by_json(value: Any) -> str | None:
+    """An array or object as it prints, written by C code; None if Python has to write it."""
+    try:
+        bounded = bounded_json(value)
+        if bounded is None:
+            return None
+        code, has_floats = bounded
+        if has_floats:
+            if has_odd_float(code):
+                code = settled_json(value, code)
+            elif b"null" in code and orjson.loads(code) != value:  # NaN is null in JSON
+                return None
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+    return None if code is None else printed_from_json(code)
+
+
+def printed_from_json(code: bytes) -> str | None:
+    """The JSON of an array or object as it prints; None if more than quotes and spaces differ.
+
+    They do for control characters and SQL. Numbers have to be written as Hog writes them.
+    """
+    text = _spaced(code, indent=0).decode()
+    if "\\" not in text:
+        text = text.replace("'", "\\'").replace('"', "'")
+    elif "\\u" in text:
+        return None
+    else:
+        text = _requoted(text)
+    if "__hx_ast" in text:
+        return None
+    if len(text) > meter.LARGE:
+        meter.charge(len(text))
+    return text
+
+
+_spaced: Final = msgspec.json.format
+
+
+def _requoted(text: str) -> str:
+    """JSON with strings in single quotes; other escapes are the same when printing."""
+    text = text.replace("\\\\", "\0").replace('\\"', "\1")  # JSON contains neither character
+    text = text.replace("'", "\\'").replace('"', "'")
+    return text.replace("\1", '"').replace("\0", "\\\\")
 
 
 def as_text(value: Any) -> str:
@@ -69,7 +126,8 @@ def as_text(value: Any) -> str:
         return date_text(value)
     if kind is HogDateTime:
         return datetime_text(value)
-    return meter.charged(nested(value, []))
+    is_container = kind is dict or kind is list
+    return printed(value) if is_container else meter.charged(nested(value, []))
 
 
 def joined(*values: Any) -> str:

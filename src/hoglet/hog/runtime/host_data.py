@@ -7,22 +7,22 @@ Anything but plain JSON data (tagged dates, non-string keys) is imported first.
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-import msgspec
 import orjson
 
-from hoglet.hog.runtime.budget import charged, current
+from hoglet.hog.runtime.budget import current
 from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
 from hoglet.hog.runtime.errors import EngineError
-from hoglet.hog.runtime.formatting import as_text, printed
+from hoglet.hog.runtime.formatting import as_text, nested, printed, printed_from_json
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
     copied,
-    has_exponent,
+    has_odd_float,
     has_tag,
     has_text_keys,
     has_whole_float,
     is_plain,
+    settled_json,
 )
 from hoglet.hog.runtime.values import LARGEST_INTEGER, display_key, type_name
 
@@ -169,30 +169,12 @@ def printed_host(value: Any) -> str:
         return printed(import_value(value))
     if has_tag(code):
         return printed(import_value(value))
-    if _prints_like_json(value, code):
-        return charged(_requoted(msgspec.json.format(code, indent=0).decode()))
-    return printed(value)
-
-
-def _prints_like_json(value: Any, code: bytes) -> bool:
-    """Whether printing differs from the JSON of the value only in quotes and spaces.
-
-    Not so for control characters, numbers that JSON writes differently, tuples and NaN.
-    """
-    if b"\\" in code and b"\\u" in code:
-        return False
-    if has_whole_float(code) or has_exponent(code) or b"__hx_ast" in code:
-        return False
-    return orjson.loads(code) == value
-
-
-def _requoted(text: str) -> str:
-    """JSON with strings in single quotes; other escapes are the same when printing."""
-    if "\\" not in text:
-        return text.replace("'", "\\'").replace('"', "'")
-    text = text.replace("\\\\", "\0").replace('\\"', "\1")  # JSON contains neither character
-    text = text.replace("'", "\\'").replace('"', "'")
-    return text.replace("\1", '"').replace("\0", "\\\\")
+    if has_odd_float(code):
+        code = settled_json(value, code)
+    elif orjson.loads(code) != value:  # tuples are arrays in JSON, and NaN is null
+        code = None
+    text = None if code is None else printed_from_json(code)
+    return nested(value, []) if text is None else text
 
 
 def print_line(is_host_data: Sequence[bool], *values: Any) -> None:

@@ -20,10 +20,11 @@ from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
-    has_exponent,
+    bounded_json,
+    has_odd_float,
     has_tag,
-    has_whole_float,
     is_moderate,
+    settled_json,
 )
 from hoglet.hog.runtime.values import CONTAINERS
 
@@ -91,7 +92,7 @@ def write_host_json(value: Any) -> str:
         text = orjson.dumps(value, None, PLAIN_DATA)
     except (TypeError, RecursionError):
         return write_json(import_value(value))
-    if text[0] in _STARTS_NUMBER or has_whole_float(text) or has_exponent(text) or has_tag(text):
+    if text[0] in _STARTS_NUMBER or has_odd_float(text) or has_tag(text):
         return write_json(import_value(value))
     return meter.charged(text.decode())
 
@@ -102,28 +103,19 @@ _STARTS_NUMBER: Final = b"-0123456789"
 def _fast(value: Any) -> str:
     if type(value) is float:
         return _without_plain(value)
-    text = None
     try:
-        if is_moderate(value):
-            text = orjson.dumps(value, _tuple_items, orjson.OPT_PASSTHROUGH_SUBCLASS)
+        bounded = bounded_json(value, _tuple_items)
     except TypeError:  # dates, functions, keys other than strings
         return _without_plain(value)
-    except (ValueError, RecursionError):  # lone surrogates
-        pass
-    if text is None:
+    except (ValueError, OverflowError, RecursionError):  # lone surrogates
+        bounded = None
+    if bounded is None:
         return _compact(export_value(value))
-    if (has_whole_float(text) or has_exponent(text)) and _has_odd_number(value):
-        return _without_plain(value)
+    text, has_floats = bounded
+    if has_floats and has_odd_float(text):
+        settled = settled_json(value, text)
+        return _without_plain(value) if settled is None else settled.decode()
     return text.decode()
-
-
-def _has_odd_number(value: Any) -> bool:
-    """Whether the fast writer formats one of the numbers differently."""
-    if type(value) is float:
-        return not 1e-4 <= abs(value) < 1e16 or value.is_integer()
-    if not isinstance(value, CONTAINERS):
-        return False
-    return any(map(_has_odd_number, value.values() if isinstance(value, dict) else value))
 
 
 def _tuple_items(value: Any) -> Any:

@@ -7,13 +7,15 @@ into a buffer that cannot grow while a view of it exists: the writer fails when 
 Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#10-limits.
 """
 
+import re
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 import orjson
+import re2
 
 from hoglet.hog.runtime.numbers import whole
-from hoglet.hog.runtime.regex import finder
 from hoglet.hog.runtime.values import LARGEST_INTEGER, HogError
 
 DEEPEST: Final = 200  # most JSON libraries fail at about 250
@@ -50,6 +52,52 @@ def _parts(value: Any) -> Any:
 
 
 _write: Final = msgspec.json.Encoder(enc_hook=_parts).encode_into
+_pack: Final = msgspec.msgpack.Encoder(enc_hook=_parts).encode_into
+_PACKED_FLOAT: Final = 0xCB  # the byte before each float
+
+
+def bounded_json(
+    value: Any, default: Callable[[Any], Any] | None = None
+) -> tuple[bytes, bool] | None:
+    """The JSON of a value of a program, and whether it may contain floats; None if it is large.
+
+    Args:
+        value: a value of moderate size, see :func:`is_moderate`.
+        default: what replaces values that JSON lacks; without it they are a TypeError.
+
+    Raises:
+        TypeError: it has such values, or keys other than strings.
+        ValueError: it has lone surrogates.
+        OverflowError: it has integers beyond 64 bits.
+        RecursionError: it nests too deeply.
+    """
+    buffer = bytearray(_ROOM)
+    view = memoryview(buffer)  # while it exists, the buffer cannot grow
+    try:
+        _pack(value, buffer)
+        has_floats = _PACKED_FLOAT in buffer
+    except BufferError:
+        if not is_moderate(value):
+            return None
+        has_floats = True
+    finally:
+        view.release()
+    return orjson.dumps(value, default, PLAIN_DATA), has_floats
+
+
+def settled_json(value: Any, code: bytes) -> bytes | None:
+    """The JSON ``code`` of a value with whole floats as integers, as in Hog.
+
+    None if it has other numbers that Hog writes differently: NaN, ``-0`` and those with exponents.
+    The comparison proves that what was removed belonged to numbers, not to strings.
+    """
+    if has_exponent(code) or b"-0.0" in code:
+        return None
+    code = _WHOLE.sub(b"", code)
+    return code if orjson.loads(code) == value else None
+
+
+_WHOLE: Final = re.compile(rb"\.0(?=[\],}])")
 
 
 PLAIN_DATA: Final = (
@@ -165,11 +213,35 @@ def _is_plain_json(value: Any, most: int = DEEPEST) -> bool:
     return not has_whole_float(text)
 
 
+def finder(pattern: str, cheap: int = 800) -> Callable[[bytes], bool]:
+    """Whether a small built-in pattern is found, with the faster package for each length.
+
+    A call of RE2 takes half a microsecond, but its search skips faster through long texts.
+
+    Args:
+        pattern: in the syntax of both packages.
+        cheap: texts below this number of bytes are searched by Python's own package.
+    """
+    search = re.compile(pattern.encode()).search
+    match = re2.compile(pattern)._regexp.Match  # noqa: SLF001 (six times as fast as its ``search``)
+    anywhere = re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001
+
+    def finds(code: bytes) -> bool:
+        if len(code) < cheap:
+            return search(code) is not None
+        return match(anywhere, code, 0, len(code))[0][0] >= 0
+
+    return finds
+
+
 has_whole_float: Final = finder(r"\.0[\],}]")
 """Whether JSON text may contain a whole float, which is an integer in Hog."""
 
 has_exponent: Final = finder(r"e[-+]?[0-9]+[\],}]")
 """Whether JSON text may contain a number with an exponent, which Hog may write differently."""
+
+has_odd_float: Final = finder(r"\.0[\],}]|[0-9]e[-+]?[0-9]+[\],}]", 100)
+"""Whether JSON text may contain one of both."""
 
 has_tag: Final = finder("__hog")
 """Whether JSON text may contain the tagged form of a date or an error."""

@@ -134,25 +134,6 @@ def is_found(pattern: Any, code: bytes) -> bool:
     return pattern._regexp.Match(_ANYWHERE, code, 0, len(code))[0][0] >= 0  # noqa: SLF001
 
 
-def finder(pattern: str) -> Callable[[bytes], bool]:
-    """:func:`is_found` for a small built-in pattern, with the faster package for each length.
-
-    A call of RE2 takes half a microsecond, but its search skips faster through long texts.
-    """
-    search = re.compile(pattern.encode()).search
-    match = re2.compile(pattern)._regexp.Match  # noqa: SLF001 (see is_found)
-
-    def finds(code: bytes) -> bool:
-        if len(code) < _CHEAP_CALL:
-            return search(code) is not None
-        return match(_ANYWHERE, code, 0, len(code))[0][0] >= 0
-
-    return finds
-
-
-_CHEAP_CALL: Final = 800
-
-
 def extracted(pattern: str, text: str) -> str:
     """The first group of the first match, or the whole match without groups; else ``''``."""
     code = encode_utf8(text)
