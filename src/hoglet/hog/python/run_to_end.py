@@ -11,6 +11,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_python
+from hoglet.hog.python.run_services import DEFAULT_BUDGET
 from hoglet.hog.python.steps import (
     NO_FUNCTIONS,
     Failed,
@@ -71,34 +72,42 @@ def run_program(
     Raises:
         SourceError: text that does not compile.
     """
-    names = frozenset(functions) - frozenset(async_functions)
-    program = _program(source, names, frozenset(async_functions), trace=trace)
+    if isinstance(source, CompiledProgram):
+        program = source
+    else:
+        names = frozenset(functions) - frozenset(async_functions)
+        program = _program(source, names, frozenset(async_functions), trace=trace)
     lines: list[str] = []
-
-    def write(text: str) -> None:
-        lines.append(text)
-        if on_print is not None:
-            on_print(text)
-
     execution = Execution(
         program,
         globals=globals or {},
-        host=ProgramHost(functions, on_print=write),
-        budget=budget or Budget(),
+        host=ProgramHost(functions, on_print=_writer(lines, on_print)),
+        budget=budget or DEFAULT_BUDGET,
         clock=clock,
         seed=seed,
     )
     step = execution.start()
-    while isinstance(step, HostCallRequest):
+    while type(step) is HostCallRequest:
         step = _answer(execution, step, functions)
     return ProgramOutcome(
-        result=step.result if isinstance(step, Finished) else None,
-        error=step.error if isinstance(step, Failed) else None,
+        result=step.result if type(step) is Finished else None,
+        error=step.error if type(step) is Failed else None,
         lines=lines,
         used_s=execution.used_s,
         journal=execution.journal,
         trace=execution.trace,
     )
+
+
+def _writer(lines: list[str], on_print: Callable[[str], None] | None) -> Callable[[str], None]:
+    if on_print is None:
+        return lines.append
+
+    def write(text: str) -> None:
+        lines.append(text)
+        on_print(text)
+
+    return write
 
 
 def _answer(
@@ -121,14 +130,12 @@ def _answer(
 
 
 def _program(
-    source: "str | bound.BoundProgram | CompiledProgram",
+    source: "str | bound.BoundProgram",
     functions: frozenset[str],
     async_functions: frozenset[str],
     *,
     trace: bool,
 ) -> CompiledProgram:
-    if isinstance(source, CompiledProgram):
-        return source
     if isinstance(source, str):
         return _from_text(source, functions, async_functions, trace)
     return compile_python(source, functions=functions, async_functions=async_functions, trace=trace)
