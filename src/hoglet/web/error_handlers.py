@@ -98,6 +98,8 @@ async def _on_hoglet_error(request: Request, error: Exception) -> Response:
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 (registered for this class)
+    if error.status_code == 405 and request.method == "OPTIONS":
+        return Response(status_code=204, headers={"Allow": _allowed_methods(request)})
     response = problem(_from_status(error.status_code, str(error.detail), request.method))
     response.headers.update(error.headers or {})
     if error.status_code == 405:
@@ -107,7 +109,7 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
 
 def _allowed_methods(request: Request) -> str:
     """The methods of all routes with the request's path; Starlette lists those of the first one."""
-    methods = set[str]()
+    methods = {"OPTIONS"}
     for route in request.app.router.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
             methods |= route.methods or set()

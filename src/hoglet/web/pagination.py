@@ -10,10 +10,13 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from starlette.requests import Request
 
+from hoglet.web.request_body import BODY_KEY
+
 DEFAULT_LIMIT = 100
 MAXIMUM_LIMIT = 1000
 MAXIMUM_OFFSET = 2**63 - 1  # the largest value that a database can store
 ORIGINAL_PATH = "hoglet.path"
+_REPLACED = frozenset({"limit", "offset", BODY_KEY})
 
 
 class PageRequest(msgspec.Struct, frozen=True):
@@ -75,9 +78,12 @@ def _previous(request: Request, page: PageRequest) -> str | None:
 
 
 def _page_url(request: Request, limit: int, offset: int) -> str:
-    """The request's URL with ``limit`` and ``offset`` replaced; the first page has no offset."""
+    """The request's URL with ``limit`` and ``offset`` replaced; the first page has no offset.
+
+    It has no key: responses are logged and stored where keys must not be.
+    """
     pairs = parse_qsl(request.url.query, keep_blank_values=True)
-    retained = [(name, value) for name, value in pairs if name not in {"limit", "offset"}]
+    retained = [(name, value) for name, value in pairs if name not in _REPLACED]
     retained.append(("limit", str(limit)))
     if offset:
         retained.append(("offset", str(offset)))

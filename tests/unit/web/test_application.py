@@ -236,9 +236,27 @@ async def test_unknown_paths_and_methods(client: httpx.AsyncClient) -> None:
     assert missing.json()["detail"] == "Not found."
     assert shape(method) == (405, "invalid_request", "method_not_allowed", None)
     assert method.json()["detail"] == 'Method "DELETE" not allowed.'
-    assert method.headers["allow"] == "GET, HEAD, POST"
+    assert method.headers["allow"] == "GET, HEAD, OPTIONS, POST"
     assert shape(below) == (404, "invalid_request", "not_found", None)
     assert page.text == person.text == "console"
+
+
+async def test_options_lists_the_methods_of_a_path(client: httpx.AsyncClient) -> None:
+    known = await client.options("/api/projects/1/things/")
+    missing = await client.options("/api/nothing/here/")
+
+    assert (known.status_code, known.content) == (204, b"")
+    assert known.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+    assert shape(missing) == (404, "invalid_request", "not_found", None)
+
+
+async def test_page_urls_do_not_repeat_a_key(client: httpx.AsyncClient) -> None:
+    url = "/api/projects/1/things/?personal_api_key=phx_secret&limit=100&offset=100"
+
+    body = (await client.get(url)).json()
+
+    assert body["next"] == "http://hoglet.test/api/projects/1/things/?limit=100&offset=200"
+    assert "phx_secret" not in str(body)
 
 
 async def test_page_urls_repeat_the_query_string(client: httpx.AsyncClient) -> None:
