@@ -197,8 +197,7 @@ async def read_one_version(
     """Get a version of an endpoint."""
     services = services_of(request)
     await services.service.read(scope, name)
-    digits = version_number.isascii() and version_number.isdecimal()
-    version = int(version_number[:18]) if digits else version_of(version_number)
+    version = version_of(version_number)
     if isinstance(version, str):
         aliases = {row.alias: row.version for row in await services.aliases.all(scope, name)}
         version = aliases.get(version)

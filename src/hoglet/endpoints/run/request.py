@@ -33,6 +33,7 @@ from hoglet.web.validation import NOT_BOOLEAN, REQUIRED
 type Json = dict[str, Any]
 
 _DIGITS = 18
+_VERSION_DIGITS = 100  # such a version does not exist; more digits are no number of anything
 MOST_ROWS = 50_000
 
 JSON = "application/json"
@@ -137,7 +138,7 @@ def version_of(text: str) -> int | str | None:
         >>> version_of("2"), version_of("prod"), version_of("1.5")
         (2, 'prod', None)
     """
-    if text.isascii() and text.isdecimal() and len(text) <= _DIGITS:
+    if text.isascii() and text.isdecimal() and len(text) <= _VERSION_DIGITS:
         return int(text)
     return text if is_alias(text) else None
 
