@@ -198,11 +198,26 @@ def _lambda_result(match: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, node, code=code, hint="compare it: x -> x = 'value'")
 
 
+def _no_item_type(_match: re.Match[str], _code: str, query: Any) -> SourceError:
+    """Items of a list without items: the engine has no value and no type for them."""
+    node = next((part for part in walk(query) if _is_empty_list(part)), None)
+    message = "The items of an empty list have no type"
+    hint = "write emptyArrayString() for an empty list of strings"
+    return refused(message, node, code=ILLEGAL_TYPE, hint=hint)
+
+
+def _is_empty_list(node: Any) -> bool:
+    if isinstance(node, tree.Call):
+        return node.name.lower() == "array" and not node.args
+    return isinstance(node, tree.Array) and not node.exprs
+
+
 _T = r"(?:[^\s,()`']|\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\))+"
 
 _GIVEN = re.compile(rf"(?:Found|Actual|got|has type) '?(?P<type>{_T}?)'?(?:\.| instead|$)")
 
 TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (re.compile(r"\b(?:with|on|Illegal) type Nothing\b"), _no_item_type),
     (
         re.compile(r"Parameter for function '(?P<function>\w+)' expected to have constant value"),
         _no_constant_parameter,
