@@ -177,6 +177,32 @@ def test_a_save_shows_its_warnings_until_they_are_mended(
     expect(warnings).to_contain_text("Property filter without")
 
 
+def test_warnings_of_a_save_are_shown_on_the_page_it_opens(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    function_id = create(server, hog="prnt('a')")
+    warnings = page.get_by_role("status").filter(has=page.get_by_role("listitem"))
+    unknown = re.compile("^Code, line 1: Unknown function `prnt`")
+
+    page.goto(f"/project/1/functions/{function_id}")
+    page.get_by_role("button", name="Duplicate").click()
+    page.wait_for_url(lambda url: not url.endswith(function_id))
+    expect(warnings.get_by_role("listitem")).to_have_text(unknown)
+
+    page.get_by_role("button", name="Start a draft").click()
+    page.wait_for_url("**/*?version=draft")
+    expect(warnings.get_by_role("listitem")).to_have_text(unknown)
+
+    page.get_by_role("button", name="Publish").click()
+    page.wait_for_url(lambda url: "version=draft" not in url)
+    expect(warnings.get_by_role("listitem")).to_have_text(unknown)
+
+    page.reload()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
+    expect(warnings).to_be_hidden()
+
+
 def test_inputs_masking_and_mappings_have_forms(signed_in: Page, server: RunningServer) -> None:
     page = signed_in
     function_id = create(server)

@@ -66,6 +66,15 @@ async def test_a_draft_changes_nothing_that_is_live(hoglet):
     assert await get(hoglet, function["id"]) == saved
 
 
+async def test_saves_of_drafts_have_warnings(hoglet):
+    function = await hoglet.create(hog="print(1)")
+    saved = await draft(hoglet, function["id"], hog="prnt(1)")
+    published = await hoglet.call("POST", f"/{function['id']}/publish")
+
+    assert [each["attr"] for each in saved["warnings"]] == ["draft__hog"]
+    assert [each["attr"] for each in published.json()["warnings"]] == ["hog"]
+
+
 async def test_functions_without_a_draft_have_no_new_keys(hoglet):
     function = await hoglet.create()
     assert not KEYS & function.keys()

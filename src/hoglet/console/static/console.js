@@ -469,6 +469,20 @@
     if (popup) new MutationObserver(note).observe(popup, { attributeFilter: ["aria-hidden"] });
   });
 
+  // --- warnings of a save that opens another page ---
+  const WARNINGS = "hoglet:save-warnings";
+  globalThis.hogletOpenWithWarnings = (path, warnings) => {
+    session((kept) => kept.setItem(WARNINGS, JSON.stringify({ path, warnings })));
+    location.assign(path);
+  };
+  globalThis.hogletTakeWarnings = () =>
+    session((kept) => {
+      const { path, warnings } = JSON.parse(kept.getItem(WARNINGS) ?? "{}");
+      kept.removeItem(WARNINGS);
+      if (path === location.pathname + location.search && warnings.length)
+        emitEvent("hoglet-save-warnings", warnings);
+    });
+
   // --- input before the connection is open ---
   // NiceGUI would wait for the connection with a timer for each event, so that the events arrive in
   // any order: an older value after a newer one, a click before the text. They queue here instead.

@@ -4,8 +4,11 @@ import asyncio
 from typing import Any
 from weakref import WeakValueDictionary
 
+from msgspec import structs
+
 from hoglet.access.activity import FieldChange
 from hoglet.access.principals import ProjectScope
+from hoglet.functions.compile.messages import CodeWarning
 from hoglet.functions.drafts.fields import merged, of_draft, read_draft
 from hoglet.functions.json_types import SentFields
 from hoglet.functions.presenter import FunctionView
@@ -70,10 +73,10 @@ class Drafts:
         functions = self._functions
         async with functions.database.read() as session:
             seen = await functions.row(session, scope.project.id, function_id)
-        fields = None
+        fields, warnings = None, list[CodeWarning]()
         if sent is not None:
             fields = merged(seen, fields_of(functions, seen) or {}, sent)
-            await self._check(scope, seen, fields)
+            warnings = await self._check(scope, seen, fields)
         async with functions.database.write() as session:
             row = await functions.row(session, scope.project.id, function_id)
             if (row.version, row.draft_updated_at) != (seen.version, seen.draft_updated_at):
@@ -85,10 +88,13 @@ class Drafts:
             after = None if fields is None else sorted(fields)
             await functions.record(session, scope, row, "updated", [_change(before, after)])
             await session.flush()
-            return await functions.presenter.view(session, row)
+            view = await functions.presenter.view(session, row)
+            return view._replace(warnings=warnings)
 
-    async def _check(self, scope: ProjectScope, row: HogFunctionRow, fields: SentFields) -> None:
-        """Compile the draft as publishing it would.
+    async def _check(
+        self, scope: ProjectScope, row: HogFunctionRow, fields: SentFields
+    ) -> list[CodeWarning]:
+        """Compile the draft as publishing it would, and return the warnings (attr ``draft__…``).
 
         Raises:
             Invalid: attr ``draft__…``.
@@ -98,9 +104,10 @@ class Drafts:
             planner.check_stored(row)
             plan = planner.change(row, fields)
             plan.check_running()
-            await planner.compile(scope.project, plan)
+            compiled = await planner.compile(scope.project, plan)
         except Invalid as error:
             raise of_draft(error) from None
+        return [structs.replace(each, attr=f"draft__{each.attr}") for each in compiled.warnings]
 
 
 def fields_of(functions: FunctionService, row: HogFunctionRow) -> SentFields | None:

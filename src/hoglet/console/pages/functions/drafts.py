@@ -9,6 +9,7 @@ from typing import cast
 from nicegui import ui
 
 from hoglet.console.api_client import Backend, Reply
+from hoglet.console.components.save_warnings import open_with_warnings
 from hoglet.console.records.functions import FunctionRecord, SaveWarning
 from hoglet.console.records.project import RequestBody
 from hoglet.console.widgets import Link, confirm, moment, notify, url_value
@@ -89,22 +90,23 @@ class DraftSwitch:
         """Save the open version."""
         await self._send(is_draft=self.is_open)
 
-    async def _send(self, *, is_draft: bool) -> bool:
+    async def _send(self, *, is_draft: bool) -> Reply | None:
+        """The response to a save; None if nothing was saved."""
         body = self._body()
         if body is None:
-            return False
+            return None
         reply = await (self._patch_draft(body) if is_draft else self._patch(body))
         if reply is None:
-            return False
+            return None
         if not reply.is_good:
             self._refused(reply)
-            return False
+            return None
         self._function["updated_at"] = reply.body["updated_at"]
         self._saved_at = reply.body.get("draft_updated_at")
         warnings: list[SaveWarning] = reply.body.get("warnings") or []
         self._saved(reply.body["draft"] if is_draft else reply.body, warnings)
         ui.notify("Draft saved." if is_draft else "Saved.", type="positive")
-        return True
+        return reply
 
     async def _patch(self, body: RequestBody) -> Reply | None:
         """Save the live function; None if it changed elsewhere and the user cancelled."""
@@ -125,15 +127,16 @@ class DraftSwitch:
         return await self._backend.send("PATCH", self._path, {"draft": body})
 
     async def _begin(self) -> None:
-        if await self._send(is_draft=True):
-            ui.navigate.to(f"{self._page}?version=draft")
+        reply = await self._send(is_draft=True)
+        if reply is not None:
+            open_with_warnings(f"{self._page}?version=draft", reply.body)
 
     async def _publish(self) -> None:
-        if not await self._send(is_draft=True):
+        if await self._send(is_draft=True) is None:
             return
         reply = await self._backend.send("POST", f"{self._path}/publish", {})
         if notify(reply, "Published."):
-            ui.navigate.to(self._page)
+            open_with_warnings(self._page, reply.body)
 
     async def _discard(self) -> None:
         text = "The changes of the draft are lost. The live function stays as it is."

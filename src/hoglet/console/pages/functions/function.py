@@ -11,6 +11,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.charts import metrics_chart, totals
 from hoglet.console.components.form_dialog import FormDialog
 from hoglet.console.components.polling import poll_while_visible
+from hoglet.console.components.save_warnings import open_with_warnings
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions.functions import status_of
@@ -145,7 +146,8 @@ async def _duplicate(backend: Backend, function: FunctionRecord) -> None:
     body |= {"inputs": inputs, "name": f"{function['name']} (copy)", "enabled": False}
     reply = await backend.send("POST", "/hog_functions", body)
     if notify(reply, "Duplicated. The copy is disabled."):
-        ui.navigate.to(f"/project/{backend.project_id}/functions/{reply.body['id']}")
+        path = f"/project/{backend.project_id}/functions/{reply.body['id']}"
+        open_with_warnings(path, reply.body)
 
 
 async def _delete(backend: Backend, path: str, function: FunctionRecord) -> None:

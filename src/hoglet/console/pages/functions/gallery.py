@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.data_table import Row
+from hoglet.console.components.save_warnings import open_with_warnings
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 from hoglet.console.layout import BUILD_SECONDS, signed_in_page
 from hoglet.console.pages.functions.new_function import BLANKS, Beginning, beginnings, needs_of
@@ -187,7 +188,8 @@ class _NewFunction:
         body = self._beginning.body(self._name.value or "", inputs, mappings)
         reply = await self._backend.send("POST", "/hog_functions", body)
         if reply.is_good:
-            ui.navigate.to(f"/project/{self._backend.project_id}/functions/{reply.body['id']}")
+            path = f"/project/{self._backend.project_id}/functions/{reply.body['id']}"
+            open_with_warnings(path, reply.body)
         elif not self._form.show_problem(*_place_of(reply.body)):
             self._problem.set_text(reply.problem)
 
