@@ -8,9 +8,11 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-s
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import override
 from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
 
 from hoglet.outbound.targets import Target
 
@@ -18,15 +20,18 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 _S3 = "s3"  # S3 encodes paths once and requires the hash of the body in a header
 
 
-@dataclass(frozen=True, slots=True)
-class AwsSigV4:
-    """Credentials, region and service of a signature."""
+class AwsSigV4(msgspec.Struct, frozen=True):
+    """Credentials, region and service of a signature; its ``repr`` hides the secrets."""
 
     access_key_id: str
-    secret_access_key: str = field(repr=False)
+    secret_access_key: str
     region: str
     service: str
-    session_token: str | None = field(default=None, repr=False)
+    session_token: str | None = None
+
+    @override
+    def __repr__(self) -> str:
+        return f"AwsSigV4({self.access_key_id!r}, {self.region!r}, {self.service!r})"
 
 
 def signed_headers(
