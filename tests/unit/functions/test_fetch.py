@@ -62,6 +62,9 @@ def test_a_request_never_leaves_unsigned_by_mistake(given: object, reason: str) 
         ({"header": {"a": "b"}}, ["fetch ignores the option header. Did you mean `headers`?"]),
         ({"timeout": 5, "params": {}}, ["timeout", "params"]),
         ("GET", ["must be an object"]),
+        ({"headers": {"a": "b", "c": None}}, []),
+        ({"headers": {"X-Amount": 5, "a": "b", "X-Is-New": True}}, ["X-Amount", "X-Is-New"]),
+        ({"headers": ["a: b"]}, ["headers: it must be an object"]),
         (None, []),
     ],
 )

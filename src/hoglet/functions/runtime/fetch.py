@@ -85,16 +85,29 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
 
 
 def ignored_options(arguments: list[Any]) -> list[str]:
-    """One sentence for each option that ``fetch`` ignores."""
+    """One sentence for each option and header that ``fetch`` ignores; null leaves a header out."""
     options = arguments[1] if len(arguments) > 1 else None
     if options is None:
         return []
     if not is_object(options):
         return ["fetch ignores its second argument: it must be an object"]
-    return [
+    ignored = [
         " ".join(filter(None, (f"fetch ignores the option {name}.", suggestion(name, OPTIONS))))
         for name in map(str, options)
         if name not in OPTIONS
+    ]
+    return ignored + _ignored_headers(options.get("headers"))
+
+
+def _ignored_headers(headers: Any) -> list[str]:
+    if headers is None:
+        return []
+    if not is_object(headers):
+        return ["fetch ignores the option headers: it must be an object"]
+    return [
+        f"fetch ignores the header {name}: its value is not a string. Use toString()."
+        for name, value in headers.items()
+        if value is not None and not isinstance(value, str)
     ]
 
 
