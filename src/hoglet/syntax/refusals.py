@@ -84,6 +84,7 @@ _NOT_EXPECTED = re.compile(
 _EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTALL)
 _QUOTED = re.compile(r"\A(?P<quote>['`])(?P<text>.+)(?P=quote)\Z")
 _TOKEN = re.compile(r"\s*(:?[\w$]+|'(?:[^'\\]|\\.)*'|:=|->|[=!<>?]{2}|\S)")
+_KEYWORD = re.compile(r"\.\s*([A-Za-z]+)\s*\Z")
 _MAX_CHARACTERS = 40  # of a token
 
 
@@ -102,6 +103,11 @@ def in_words(message: str, source: str, start: int, *, what: str) -> str:
         >>> in_words("expected ), got Eof", "f(1", 3, what="program")
         "')' is missing at the end"
     """
+    keyword = _KEYWORD.search(source, 0, start) if "after '.'" in message else None
+    if keyword:
+        return (
+            f"{_quoted(keyword[1])} is a keyword: write ['{keyword[1]}'] instead of .{keyword[1]}"
+        )
     token = _TOKEN.match(source, start)
     if token and " name" in message:  # the parser has read what it found instead of the name
         *_, token = _TOKEN.finditer(source, 0, start)
