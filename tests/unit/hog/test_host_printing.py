@@ -99,14 +99,22 @@ def test_data_that_nests_too_deeply_for_the_fast_writer() -> None:
     assert printed_host(value) == "[" * 300 + "1" + "]" * 300
 
 
-def test_arguments_are_references_that_a_later_argument_may_change() -> None:
-    source = """
+@pytest.mark.parametrize(
+    "call",
+    [
+        "e.properties, ' ', change(), ' ', e.properties.a",
+        "concat(e.properties, ' ', change(), ' ', e.properties.a)",
+        "f'{e.properties} {change()} {e.properties.a}'",
+    ],
+)
+def test_arguments_are_references_that_a_later_argument_may_change(call: str) -> None:
+    source = f"""
     let e := event
-    fun change() { e.properties.a := 2 return 'changed' }
-    print(e.properties, change(), e.properties.a)
+    fun change() {{ e.properties.a := 2 return 'changed' }}
+    print({call})
     """
     outcome = run_program(source, globals={"event": {"properties": {"a": 1}}})
-    assert outcome.lines == ["{'a': 2} changed 2"]
+    assert " ".join(outcome.lines[0].split()) == "{'a': 2} changed 2"
 
 
 @pytest.mark.parametrize("printed_values", ["shared, event", "event, shared", "event, [shared]"])

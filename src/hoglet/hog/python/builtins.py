@@ -172,6 +172,11 @@ def glue(text: str, added: str) -> str:
     return text + added if is_intact(added) else mend(text + added)
 
 
+def write(line: str) -> None:
+    """``print`` of a line."""
+    meter.running.thread.run.write_line(line)  # type: ignore[union-attr]
+
+
 def full(text: str) -> None:
     """Charge a growing text that exceeds the default memory limit."""
     meter.charge(len(text))
@@ -212,7 +217,7 @@ def _namespace() -> dict[str, Any]:
         "check": check, "read": read, "NO_FIELDS": {},
         "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "items": items_of,
-        "part": part,
+        "part": part, "write": write, "SPACED": " ".join, "printed": printed,
         "long": long, "glue": glue, "intact": is_intact, "full": full, "grown": grown,
         "note": note, "mark": mark,
         "call": call_value, "call_steps": call_steps,
@@ -231,6 +236,8 @@ def _namespace() -> dict[str, Any]:
         "R_keys": host_data.keys, "R_typeof": host_data.type_of, "R_has": host_data.has,
         "R_in": host_data.is_in, "R_not_in": host_data.is_not_in,
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
+        "R_concat": host_data.concat,
+        "R_printed": host_data.printed_host,
         "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
         "R_same": host_data.same_import,
         "host_value": host_data.HostValue,

@@ -64,7 +64,7 @@ def printed(value: Any) -> str:
         text = _printed_by_json(value)
         if text is not None:
             return text
-    return nested(value, [])
+    return str(value) if kind is int else nested(value, [])
 
 
 def _printed_by_json(value: Any) -> str | None:
@@ -77,7 +77,7 @@ def _printed_by_json(value: Any) -> str | None:
         if has_floats:
             if has_odd_float(code):
                 code = settled_json(value, code)
-            elif b"null" in code and orjson.loads(code) != value:  # NaN is null in JSON
+            elif code.find(b"null") >= 0 and orjson.loads(code) != value:  # NaN is null in JSON
                 return None
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None

@@ -13,7 +13,7 @@ from hoglet.hog.runtime.budget import current
 from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
 from hoglet.hog.runtime.errors import EngineError
-from hoglet.hog.runtime.formatting import as_text, nested, printed, printed_from_json
+from hoglet.hog.runtime.formatting import as_text, joined, nested, printed, printed_from_json
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
     copied,
@@ -184,6 +184,12 @@ def print_line(is_host_data: Sequence[bool], *values: Any) -> None:
         for is_raw, value in zip(is_host_data, values, strict=True)
     ]
     current().write_line(" ".join(texts))
+
+
+def concat(is_host_data: Sequence[bool], *values: Any) -> str:
+    """``concat(…)`` of values of which some are host data."""
+    pairs = zip(is_host_data, values, strict=True)
+    return joined(*[part(value) if is_raw else value for is_raw, value in pairs])
 
 
 class HostValue:

@@ -47,15 +47,13 @@ def parse_json(text: str) -> Any:
         value = orjson.loads(text)
     except (ValueError, UnicodeEncodeError):
         return import_value(_parse_slowly(text))
-    return value if _is_as_imported(value) else import_value(value)
-
-
-def _is_as_imported(value: Any) -> bool:
-    """Whether importing would change nothing: no tagged forms, no integers beyond 2^53."""
+    if "__hog" in text or "\\u" in text:  # it may contain tagged forms
+        return import_value(value)
     try:
-        return not has_tag(orjson.dumps(value, None, orjson.OPT_STRICT_INTEGER))
-    except (TypeError, RecursionError):
-        return False
+        orjson.dumps(value, None, orjson.OPT_STRICT_INTEGER)
+    except (TypeError, RecursionError):  # integers beyond 2^53
+        return import_value(value)
+    return value
 
 
 def _parse_slowly(text: str) -> Any:

@@ -219,5 +219,4 @@ def make_hog_error(type_name: Any, message: Any = None, payload: Any = None) -> 
 
 
 def print_line(*values: Any) -> None:
-    texts = [value if type(value) is str else printed(value) for value in values]
-    meter.current().write_line(" ".join(texts))
+    meter.current().write_line(" ".join([printed(value) for value in values]))

@@ -24,6 +24,9 @@ _TAKES_RAW: Final = {
 _TAKES_ONLY_RAW: Final = frozenset({"print", "concat"})
 """Library functions whose arguments all may be."""
 
+_MOST_PARTS: Final = 16
+"""Arguments that are formatted in place, without a call of the library function."""
+
 _MUTABLE: Final = frozenset({"L", "D", "E", "A", None})
 """Kinds of values that another part of an expression may change."""
 
@@ -50,7 +53,9 @@ class CallPrinter(InlinePrinter):
         if fault is not None:
             return Operand(f"fail({fault!a}, {_after(operands)})", "A")
         if node.name == "concat" and self._changes_within(node):
-            text = f"L_concat({', '.join(map(whole_value, operands))})"
+            text = _called_at_end("concat", operands)
+        elif node.name == "print":
+            text = self._print_call(node, operands)
         else:
             text = self._library_call(node.name, operands)
         text = self.noted(node, node.name, text)
@@ -84,7 +89,8 @@ class CallPrinter(InlinePrinter):
         for item in node.arguments:
             if mutable and self.effects.level(item) == EFFECTS:
                 return True
-            mutable = mutable or (self.facts.kind(item) in _MUTABLE and not self.is_raw(item))
+            is_fixed = self.is_raw(item) and not self.program.borrowing.edited
+            mutable = mutable or (self.facts.kind(item) in _MUTABLE and not is_fixed)
         return False
 
     def _arguments(self, node: bound.CallGlobal) -> list[Operand]:
@@ -146,7 +152,7 @@ class CallPrinter(InlinePrinter):
         return f"({operands[0].text} is not None)" if not operands[0].constant else None
 
     def _call_concat(self, operands: list[Operand]) -> str | None:
-        if len(operands) > 16:
+        if len(operands) > _MOST_PARTS:
             return None
         parts = [self.text_part(operand) for operand in operands]
         name = self.temporaries.new()
@@ -221,12 +227,27 @@ class CallPrinter(InlinePrinter):
         )
         return Operand(self.noted(node, name, text), "A")
 
-    def _call_print(self, operands: list[Operand]) -> str | None:
-        """Only host data is printed in place: values of the program may have shared parts."""
-        if not any(operand.raw for operand in operands):
-            return None
-        flags = "".join(f"{operand.raw != ''}, " for operand in operands)
-        return f"R_print(({flags}), {', '.join(operand.text for operand in operands)})"
+    def _print_call(self, node: bound.CallGlobal, operands: list[Operand]) -> str:
+        """``print``: values are formatted where they are evaluated, if none can change later."""
+        is_long = not 0 < len(operands) <= _MOST_PARTS
+        if is_long or self.program.trace or self._changes_within(node):
+            return _called_at_end("print", operands)
+        parts = [self._printed_part(operand) for operand in operands]
+        return f"write({parts[0] if len(parts) == 1 else f'SPACED(({", ".join(parts)}))'})"
+
+    def _printed_part(self, operand: Operand) -> str:
+        """The Python text of a value as ``print`` shows it."""
+        if operand.kind == "S":
+            return operand.text
+        if operand.kind in "ZC" and not operand.constant:
+            return f"STR({operand.text})"
+        if operand.kind not in "AK":
+            return f"printed({operand.text})"
+        first, again = self.temporaries.twice(operand)
+        if operand.kind == "K":
+            return f"(STR({again}) if type({first}) is I else printed({again}))"
+        function = "R_printed" if operand.raw else "printed"
+        return f"({again} if type({first}) is S else {function}({again}))"
 
     _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {
         "length": _call_length,
@@ -234,7 +255,6 @@ class CallPrinter(InlinePrinter):
         "isNull": _call_is_null,
         "isNotNull": _call_is_not_null,
         "concat": _call_concat,
-        "print": _call_print,
     }
     CALLS: Final[Handlers] = {
         bound.CallGlobal: _call_global,
@@ -245,6 +265,15 @@ class CallPrinter(InlinePrinter):
 def _after(operands: list[Operand]) -> str:
     """Operands that are evaluated before a call that fails."""
     return ", ".join([operand.text for operand in operands])
+
+
+def _called_at_end(name: str, operands: list[Operand]) -> str:
+    """A call that formats its arguments only when all have been evaluated."""
+    listed = ", ".join([operand.text for operand in operands])
+    if not any(operand.raw for operand in operands):
+        return f"L_{name}({listed})"
+    flags = "".join(f"{operand.raw != ''}, " for operand in operands)
+    return f"R_{name}(({flags}), {listed})"
 
 
 def _callee_name(node: Any) -> str:
