@@ -8,6 +8,7 @@ import math
 from json.encoder import encode_basestring  # type: ignore[attr-defined]
 from typing import Any, Final
 
+import msgspec
 import orjson
 
 from hoglet.hog.runtime import budget as meter
@@ -76,7 +77,7 @@ def _refuse(name: str) -> Any:
 def write_json(value: Any, indent: int = 0) -> str:
     """Write JSON: compact, or one item per line with ``indent`` spaces per level."""
     try:
-        text = _fast(value) if not indent else _indented(export_value(value), indent, 0)
+        text = _fast(value) if not indent else _pretty(value, indent)
     except RecursionError:
         raise EngineError("The value nests too deeply") from None
     if len(text) > meter.LARGE:
@@ -155,6 +156,23 @@ def _compact(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ",".join([_compact(v) for part in meter.chunks(value) for v in part]) + "]"
     return _scalar(value)
+
+
+def _pretty(value: Any, indent: int) -> str:
+    """JSON with one item per line; the compact text is reformatted in C unless it nests a lot."""
+    compact = _fast(value)
+    depth = compact.count("[") + compact.count("{")  # at most
+    lines = compact.count(",") + 2 * depth
+    if indent * depth * lines <= _MOST_SPACES:
+        try:
+            return msgspec.json.format(compact.encode(), indent=indent).decode()
+        except msgspec.DecodeError:  # lone surrogates
+            pass
+    return _indented(export_value(value), indent, 0)
+
+
+_MOST_SPACES: Final = 1_000_000
+"""Text is reformatted in one piece, without budget checks."""
 
 
 def _indented(value: Any, indent: int, level: int) -> str:

@@ -75,7 +75,7 @@ def sort(value: Any, *_more: Any) -> list[Any]:
     if not isinstance(value, list):
         return []
     if len(value) <= meter.LARGE:
-        if _are_ascii(value):
+        if _are_ascii(value) or _are_ordered_numbers(value):
             return sorted(value)
     else:
         meter.charge(8 * len(value))
@@ -89,6 +89,14 @@ def _are_ascii(items: list[Any]) -> bool:
     """Whether all items are ASCII strings."""
     for item in items:  # noqa: SIM110 (``all`` takes twice as long)
         if type(item) is not str or not item.isascii():
+            return False
+    return True
+
+
+def _are_ordered_numbers(items: list[Any]) -> bool:
+    """Whether all items are numbers other than NaN."""
+    for item in items:
+        if type(item) is not int and (type(item) is not float or item != item):  # noqa: PLR0124
             return False
     return True
 
@@ -138,6 +146,8 @@ def make_range(*bounds: Any) -> list[Any]:
         return []
     size = int(min(high - low, 2**53))
     meter.charge(8 * size)
+    if type(low) is int:
+        return list(range(low, low + size))
     return [low + step for step in range(size)]
 
 

@@ -1,6 +1,7 @@
 """Base64, URL encoding, digests, addresses."""
 
 import base64
+import binascii
 import hashlib
 import hmac
 import ipaddress
@@ -17,7 +18,7 @@ from hoglet.kit.json import encode_utf8
 
 _URL_SAFE: Final = "-_.!~*'()"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.!~*'()-]")
-_ESCAPED: Final = {chr(code): f"%{code:02X}" for code in range(128)}
+_URL_CODES: Final = [quote(bytes([byte]), safe=_URL_SAFE) for byte in range(256)]
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HALF: Final = re.compile("([\ud800-\udfff])")
 _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/_-]")
@@ -47,6 +48,11 @@ def try_base64_decode(value: Any) -> Any:
 
 def _from_base64(value: str) -> str:
     """Decode either alphabet up to the first ``=``; other characters are ignored."""
+    if len(value) <= meter.LARGE and value.isascii():
+        try:
+            return binascii.a2b_base64(value, strict_mode=True).decode(errors="replace")
+        except binascii.Error:
+            pass
     meter.charge(len(value))
     digits = _NOT_BASE64.sub("", value.partition("=")[0])
     digits = digits[: len(digits) - (len(digits) % 4 == 1)]
@@ -58,18 +64,15 @@ def encode_url(value: Any) -> Any:
     if value is None:
         return None
     source = value if type(value) is str else plain_text(value)
-    if len(source) <= meter.LARGE and source.isascii():
-        return meter.charged(_UNSAFE.sub(_escaped, source))
-    if len(source) > meter.LARGE:
-        meter.charge(3 * len(source))
+    if _UNSAFE.search(source) is None:
+        return meter.charged(source)
     try:
+        if len(source) <= meter.LARGE:
+            return meter.charged("".join([_URL_CODES[byte] for byte in source.encode()]))
+        meter.charge(3 * len(source))
         return "".join([quote(part, safe=_URL_SAFE) for part in meter.chunks(source)])
     except UnicodeEncodeError:
         raise EngineError("encodeURLComponent: the text contains half a surrogate pair") from None
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return _ESCAPED[match[0]]
 
 
 def decode_url(value: Any) -> Any:
