@@ -20,7 +20,7 @@ from cryptography.fernet import Fernet
 from support.accepted import Accepted, add_destination
 from support.ordered_sender import OrderedSender
 from support.receiver import Receiver
-from support.server import RunningServer
+from support.server import TOKEN, RunningServer, new_project
 from support.waiting import wait_for
 from support.warehouses import new_clickhouse_database
 
@@ -156,11 +156,18 @@ def test_the_previous_version_works_beside_this_one(
         receiver.close()
 
 
-@pytest.mark.parametrize("previous_source", ["0030_groups_of_partitions.py"], indirect=True)
-def test_a_rolling_update_from_groups_of_one_partition(
+@pytest.mark.parametrize(
+    "previous_source",
+    ["0030_groups_of_partitions.py", "0032_groups_of_projects.py"],
+    indirect=True,
+)
+async def test_a_rolling_update_from_smaller_groups(
     tmp_path: Path, previous_python: str, postgres_url: str, warehouse_url: str
 ) -> None:
-    """The version before would repeat a shared group of a killed server partition by partition."""
+    """The version before would repeat a shared group of a killed server in other parts.
+
+    The groups of one had one partition, those of the other one project.
+    """
     shared: dict[str, Any] = {
         "database_url": postgres_url,
         "warehouse_url": warehouse_url,
@@ -172,22 +179,29 @@ def test_a_rolling_update_from_groups_of_one_partition(
     try:
         for server in old:
             server.start()
-        add_destination(old[0], f"{receiver.url}/{{event.uuid}}")
-        sender = OrderedSender([old[0], new[0], old[1], new[1]], distinct_ids=PEOPLE)
-        sender.start()
+        servers = [old[0], new[0], old[1], new[1]]
+        senders = [
+            OrderedSender(servers, distinct_ids=PEOPLE, project=project, token=token)
+            for project, token in [(1, TOKEN), await new_project(postgres_url, "second")]
+        ]
+        for sender in senders:
+            url = f"{receiver.url}/{{event.uuid}}"
+            add_destination(old[0], url, project=sender.project)
+            sender.start()
         for killed, started in zip(old, new, strict=True):
-            _wait_for_events(sender)
+            _wait_for_events(*senders)
             killed.kill()
             started.start()
-        _wait_for_events(sender)
+        _wait_for_events(*senders)
         _forget_silent_servers(postgres_url)
         for server in new:
-            _wait_for_events(sender)
-            server.kill()  # it may have a group of several partitions
-            _wait_for_events(sender)
+            _wait_for_events(*senders)
+            server.kill()  # it may have a group of several partitions and projects
+            _wait_for_events(*senders)
             server.start()
-        sender.stop()
-        sender.assert_stored(new[0], receiver)
+        for sender in senders:
+            sender.stop()
+            sender.assert_stored(new[0], receiver)
     finally:
         for server in [*old, *new]:
             if server.process is not None:
@@ -195,13 +209,15 @@ def test_a_rolling_update_from_groups_of_one_partition(
         receiver.close()
 
 
-def _wait_for_events(sender: OrderedSender) -> None:
-    expected = len(sender.accepted) + 6 * PEOPLE
-    wait_for(lambda: len(sender.accepted) >= expected, seconds=180)
+def _wait_for_events(*senders: OrderedSender) -> None:
+    expected = [(sender, len(sender.accepted) + 6 * PEOPLE) for sender in senders]
+    wait_for(
+        lambda: all(len(sender.accepted) >= number for sender, number in expected), seconds=180
+    )
 
 
 def _forget_silent_servers(url: str) -> None:
     """As if an hour had passed: a killed server of the version before might still come back."""
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        old = connection.execute("DELETE FROM spool_owners WHERE shares_groups IS NULL")
+        old = connection.execute("DELETE FROM spool_owners WHERE joins_projects IS NULL")
         assert old.rowcount == 2

@@ -85,7 +85,9 @@ class Accepted:
         return self.answered if self.receiver is None else set(self.receiver.arrivals)
 
 
-def add_destination(server: RunningServer, url: str, event: str = "e", **more: Any) -> str:
+def add_destination(
+    server: RunningServer, url: str, event: str = "e", *, project: int = 1, **more: Any
+) -> str:
     """Create a function that posts to a URL (``{event.uuid}`` is kept as written); its id."""
     destination = {
         "type": "destination",
@@ -95,6 +97,7 @@ def add_destination(server: RunningServer, url: str, event: str = "e", **more: A
         "filters": {"events": [{"id": event, "type": "events"}]},
         **more,
     }
-    response = server.client.post(_FUNCTIONS, json=destination)
+    path = f"/api/projects/{project}/hog_functions/"
+    response = server.client.post(path, json=destination)
     response.raise_for_status()
     return response.json()["id"]

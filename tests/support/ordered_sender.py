@@ -33,11 +33,19 @@ class OrderedSender:
     Args:
         servers: some of them may be down.
         distinct_ids: number of persons, each of which has one event in every batch.
+        project: where the events go, by its ``token``.
     """
 
     def __init__(
-        self, servers: Sequence[RunningServer], *, distinct_ids: int = DISTINCT_IDS
+        self,
+        servers: Sequence[RunningServer],
+        *,
+        distinct_ids: int = DISTINCT_IDS,
+        project: int = 1,
+        token: str = TOKEN,
     ) -> None:
+        self.project = project
+        self._token = token
         self._distinct_ids = distinct_ids
         self._turns = itertools.cycle(servers)
         self._stopping = threading.Event()
@@ -67,7 +75,7 @@ class OrderedSender:
         for server in self._turns:
             try:
                 answer = client.post(
-                    server.url + "/batch/", json={"api_key": TOKEN, "batch": batch}
+                    server.url + "/batch/", json={"api_key": self._token, "batch": batch}
                 )
             except httpx.TransportError:
                 time.sleep(_EVERY)
@@ -82,7 +90,7 @@ class OrderedSender:
         deadline = time.monotonic() + SECONDS
         rows: list[list[Any]] = []
         while time.monotonic() < deadline:
-            rows = _rows(server)
+            rows = self._rows(server)
             if self.accepted.keys() <= {row[0] for row in rows} & receiver.arrivals.keys():
                 break
             time.sleep(0.5)
@@ -94,6 +102,14 @@ class OrderedSender:
         assert self.accepted.keys() - receiver.arrivals.keys() == set()
         arrivals = receiver.arrivals.items()
         assert {each for each, ids in arrivals if len(set(ids)) > 1} == set()
+
+    def _rows(self, server: RunningServer) -> list[list[Any]]:
+        query = {"query": {"kind": "HogQLQuery", "query": _QUERY}, "refresh": "force_blocking"}
+        try:
+            answer = server.client.post(f"/api/projects/{self.project}/query/", json=query)
+        except httpx.TransportError:
+            return []
+        return answer.json()["results"] if answer.status_code == 200 else []
 
 
 def _event(number: int, distinct_id: str) -> dict[str, Any]:
@@ -111,12 +127,3 @@ def _is_in_order(row: Sequence[Any]) -> bool:
         slots[each % WINDOW] is not None and int(slots[each % WINDOW]) == each
         for each in range(max(number - WINDOW + 1, 0), number + 1)
     )
-
-
-def _rows(server: RunningServer) -> list[list[Any]]:
-    query = {"query": {"kind": "HogQLQuery", "query": _QUERY}, "refresh": "force_blocking"}
-    try:
-        answer = server.client.post("/api/projects/1/query/", json=query)
-    except httpx.TransportError:
-        return []
-    return answer.json()["results"] if answer.status_code == 200 else []

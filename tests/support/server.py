@@ -100,7 +100,7 @@ class ServerProject:
         self.environment = server.environment
         self.log = server.log
         database = f"sqlite+aiosqlite:///{server.data_dir.absolute()}/hoglet.db"
-        self.id, self.token = asyncio.run(_new_project(database, name))
+        self.id, self.token = asyncio.run(new_project(database, name))
         self.commands = {
             "HOGLET_URL": server.url,
             "HOGLET_API_KEY": KEY,
@@ -118,8 +118,8 @@ class ServerProject:
         request.url = request.url.copy_with(raw_path=path)
 
 
-async def _new_project(database_url: str, name: str) -> tuple[int, str]:
-    """Its id and its token."""
+async def new_project(database_url: str, name: str) -> tuple[int, str]:
+    """Create a project; its id and its token."""
     database = Database(database_url)
     async with database.write() as session:
         project = await create_project(session, SystemClock(), name=name)

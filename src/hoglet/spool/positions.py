@@ -41,6 +41,8 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
         group_to: last position of that group.
         group_project: projects with ids up to this one are stored already.
         group_id: partitions with the same one are stored together; None for a group of one.
+        joined_events: projects with up to so many events together are stored together; None: one
+            after another.
         owner: name of the owner; None if there is none.
     """
 
@@ -52,6 +54,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     group_to: int | None = None
     group_project: int = 0
     group_id: UUID | None = None
+    joined_events: int | None = None
     owner: str | None = None
 
 
@@ -161,6 +164,7 @@ _STORE = (
         group_to=bindparam("group_to"),
         group_project=bindparam("group_project"),
         group_id=bindparam("group_id"),
+        joined_events=bindparam("joined_events"),
     )
 )
 
@@ -183,6 +187,7 @@ def _stored(position: Position) -> dict[str, Any]:
         "group_to": position.group_to,
         "group_project": position.group_project,
         "group_id": position.group_id,
+        "joined_events": position.joined_events,
     }
 
 
@@ -205,5 +210,6 @@ def _position(row: SpoolPositionRow) -> Position:
         group_to=row.group_to,
         group_project=row.group_project,
         group_id=row.group_id,
+        joined_events=row.joined_events,
         owner=row.owner,
     )

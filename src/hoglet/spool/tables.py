@@ -33,7 +33,8 @@ class SpoolPositionRow(Base):
 
     ``group_from`` and ``group_to`` are the first and last position of the group in progress, if
     there is one; its projects with ids up to ``group_project`` are stored already. Partitions with
-    the same ``group_id`` are stored together; a group of one partition has none.
+    the same ``group_id`` are stored together; a group of one partition has none. Projects with up
+    to ``joined_events`` events together are stored together; NULL: one after another.
     """
 
     __tablename__ = "spool_positions"
@@ -47,13 +48,15 @@ class SpoolPositionRow(Base):
     group_to: Mapped[int | None] = mapped_column(BigInteger)
     group_project: Mapped[int] = mapped_column(BigInteger)
     group_id: Mapped[UUID | None]
+    joined_events: Mapped[int | None]
 
 
 class SpoolOwnerRow(Base):
     """A server that processes partitions, and its last heartbeat.
 
-    ``shares_groups``: its version knows groups of several partitions; NULL if not. ``logs``: the
-    names of the logs that it consumes, separated by spaces; NULL if its version does not say.
+    ``shares_groups``: its version knows groups of several partitions; NULL if not.
+    ``joins_projects``: the same of groups of several projects. ``logs``: the names of the logs that
+    it consumes, separated by spaces; NULL if its version does not say.
     """
 
     __tablename__ = "spool_owners"
@@ -61,4 +64,5 @@ class SpoolOwnerRow(Base):
     name: Mapped[str] = mapped_column(String(200), primary_key=True)
     seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
     shares_groups: Mapped[bool | None]
+    joins_projects: Mapped[bool | None]
     logs: Mapped[str | None] = mapped_column(String(200))

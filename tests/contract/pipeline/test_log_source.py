@@ -9,11 +9,12 @@ from sqlalchemy import event, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.access.bootstrap import ensure_first_project
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import SystemClock
 from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup, is_large
 from hoglet.queue.tables import JobRow
-from hoglet.spool import SpoolUnavailable
-from hoglet.spool.tables import SpoolPositionRow
+from hoglet.spool import SpoolUnavailable, positions
+from hoglet.spool.tables import SpoolOwnerRow, SpoolPositionRow
 from support.databases import open_database
 from support.pipeline import PARTITIONS, Line, open_line
 
@@ -113,20 +114,139 @@ async def test_a_former_owner_stores_nothing_of_a_group(line: Line) -> None:
     assert line.owner.owned == frozenset()
 
 
-async def test_each_project_of_a_group_is_stored_by_itself(line: Line) -> None:
-    await line.capture(*PEOPLE)
-    line.project_id = 2
-    await line.capture(*PEOPLE)
-
-    sizes: list[tuple[int, int]] = []
-    while (group := await line.log_source.begin(GroupLimits())) is not None:
-        sizes.append((group.projects[0].project_id, group.events))
+async def _stored_together(line: Line, limits: GroupLimits) -> list[list[tuple[int, int]]]:
+    """The projects of each group and their batches, as they are stored one after another."""
+    groups: list[list[tuple[int, int]]] = []
+    while (group := await line.log_source.begin(limits)) is not None:
+        groups.append([(each.project_id, len(each.parts)) for each in group.projects])
         async with line.database.write() as session:
             await group.finish(session)
         await group.ended()
+    return groups
 
-    assert sizes == [(1, 40), (2, 40)]
+
+async def _capture_for(line: Line, *projects: int) -> None:
+    for line.project_id in projects:
+        await line.capture({"event": "e", "distinct_id": f"u{line.project_id}"})
+
+
+async def test_projects_with_few_events_are_stored_together(line: Line) -> None:
+    await line.capture(*PEOPLE)
+    await _capture_for(line, 2, 3, 3, 4, 5)
+
+    groups = await _stored_together(line, GroupLimits(small=3))
+
+    assert groups == [[(1, PARTITIONS)], [(2, 1), (3, 2)], [(4, 1), (5, 1)]]
     assert await _groups_in_progress(line) == 0
+
+
+async def test_each_project_is_stored_by_itself_beside_the_version_before(line: Line) -> None:
+    await line.own_partitions()
+    async with line.database.write() as session:
+        seen_at = line.clock.now() - timedelta(minutes=1)  # it may be frozen
+        session.add(SpoolOwnerRow(name="old", seen_at=seen_at, shares_groups=True))
+    await line.owner.divide()
+    await _capture_for(line, 1, 2)
+
+    assert await _stored_together(line, GroupLimits()) == [[(1, 1)], [(2, 1)]]
+
+
+async def test_projects_are_stored_together_by_another_server_with_other_limits(line: Line) -> None:
+    """Blocks of the first server may be in the warehouse under the names of its groups."""
+    await _capture_for(line, 1, 2, 3)
+    begun = await line.log_source.begin(GroupLimits(small=2))
+    assert begun is not None
+    assert begun.is_divisible
+    async with open_line(line.database, line.warehouse, line.clock, 1) as other:
+        await other.own_partitions()
+
+        again = await other.log_source.begin(GroupLimits())
+
+    assert again is not None
+    assert (again.id, again.projects) == (begun.id, begun.projects)
+    assert [each.project_id for each in again.projects] == [1, 2]
+    assert not again.is_divisible
+
+
+async def test_projects_that_were_tried_together_fail_together(line: Line) -> None:
+    await _capture_for(line, 1, 2)
+    group = await line.log_source.begin(GroupLimits())
+    assert group is not None
+    await group.release()
+    group = await line.log_source.begin(GroupLimits())
+    assert group is not None
+    assert not group.is_divisible
+    await group.postpone(timedelta(0))
+
+    [job_source] = [each for each in line.batches._sources if each is not line.log_source]
+    jobs = await job_source.begin(GroupLimits())
+
+    assert jobs is not None
+    assert (jobs.id, jobs.projects) == (group.id, group.projects)
+    assert not jobs.is_divisible
+
+
+async def test_projects_of_a_new_group_that_fails_are_stored_one_by_one(line: Line) -> None:
+    await _capture_for(line, 1, 2, 3)
+    group = await line.log_source.begin(GroupLimits())
+    assert group is not None
+    assert len(group.projects) == 3
+    await group.postpone_project(2, timedelta(0))
+
+    assert await _stored_together(line, GroupLimits()) == [[(1, 1)], [(2, 1)], [(3, 1)]]
+
+
+async def test_a_group_that_cannot_be_made_jobs_is_tried_again(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then no other worker can begin it, as this process owns its partition."""
+    enqueue = line.queue.enqueue
+
+    async def fail(*_arguments: Any) -> None:
+        raise SQLAlchemyError("the server closed the connection")
+
+    monkeypatch.setattr(line.queue, "enqueue", fail)
+    line.functions.functions = [
+        ExecutableFunction(
+            id=str(line.project_id),
+            project_id=line.project_id,
+            type="destination",
+            filter={"no": "tree"},
+        )
+    ]
+    await line.capture({"event": "e", "distinct_id": "of an unusable function"})
+
+    assert await line.batches.work_once()
+    line.functions.functions = []
+    monkeypatch.setattr(line.queue, "enqueue", enqueue)
+    assert await line.batches.work_once()
+    assert not await line.batches.work_once()
+
+    stored = "SELECT count() FROM events WHERE distinct_id = 'of an unusable function'"
+    assert await line.select(stored) == [(1,)]
+
+
+async def test_it_is_not_tried_together_if_recording_that_gets_no_answer(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _capture_for(line, 1, 2)
+    group = await line.log_source.begin(GroupLimits())
+    assert group is not None
+    store = positions.store
+
+    async def store_and_fail(session: Any, changes: Any) -> None:
+        await store(session, changes)
+        await session.commit()
+        raise SQLAlchemyError("no answer")
+
+    monkeypatch.setattr(positions, "store", store_and_fail)
+    with pytest.raises(SQLAlchemyError):
+        await group.postpone_project(2, timedelta(0))
+    monkeypatch.setattr(positions, "store", store)
+    assert await line.log_source.begin(GroupLimits()) is None
+    await line.owner.divide()
+
+    assert await _stored_together(line, GroupLimits()) == [[(1, 1)], [(2, 1)]]
 
 
 async def test_groups_stay_within_the_limits_and_partitions_take_turns(line: Line) -> None:

@@ -120,10 +120,10 @@ class SpooledGroup(Protocol):
         ...
 
     async def postpone_project(self, project_id: int, pause: timedelta) -> None:
-        """Retry the batches of one project of a divisible group later, and release the others.
+        """Release a divisible group in which one project fails, so that it delays no other.
 
         Raises:
-            LeaseLost: another worker has the group now.
+            LeaseLost, OwnershipLost: another worker has the group now.
         """
         ...
 
@@ -169,7 +169,7 @@ def part_of(spooled: SpooledV1, spooled_id: UUID) -> Part:
 class JobSource:
     """Groups made of queued jobs.
 
-    On PostgreSQL a group has one project, as a server of the version before may continue it.
+    On PostgreSQL a new group has one project; what failed as a group of the log may have several.
 
     Args:
         queue: a consumer used by one worker only, see :meth:`Queue.consumer`.
@@ -220,7 +220,9 @@ class JobGroup:
         self.events = sum(job.weight for job in jobs)
         self.jobs = len(jobs)
         self.leaves_some = queue.left_some(SPOOL_QUEUE)
-        self.is_divisible = len(parts) > 1 and all(job.attempt == 1 for job in jobs)
+        # On PostgreSQL the log's source has tried it already.
+        is_new = database.is_sqlite and all(job.attempt == 1 for job in jobs)
+        self.is_divisible = is_new and len(parts) > 1
         self.retries = jobs[0].retries
 
     def held(self) -> AbstractAsyncContextManager[None]:

@@ -339,11 +339,17 @@ class BatchWorker:
             return
         self._health.group_failed(run.group.id, error)
         pause = _GROUP_BACKOFF.wait(run.group.retries)
-        with contextlib.suppress(*GROUP_LOST):
+        try:
             if run.is_divisible and run.in_progress is not None:
                 await run.group.postpone_project(run.in_progress, pause)
             else:
                 await run.group.postpone(pause)
+        except GROUP_LOST:
+            pass
+        except (HogletError, SQLAlchemyError, OSError) as failure:
+            # Raised, it would end the other groups without releasing them.
+            log.warning("a group was not postponed", action="not_postponed", error=str(failure))
+            await self._wait_for_storage(failure)
 
     async def _wait_for_storage(self, error: Exception) -> None:
         self._health.failed("events", error, worker=self._number)

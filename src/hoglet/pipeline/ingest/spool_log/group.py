@@ -1,10 +1,11 @@
-"""The batches of one project in ranges of the spool log, of one or several partitions.
+"""Batches in ranges of the spool log, of one or several partitions and projects.
 
 If a group fails, its entries are moved from the log to the queue as jobs, where they can wait for a
 retry without blocking later entries of the partition.
 """
 
 import contextlib
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from uuid import UUID
@@ -12,8 +13,9 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.spool import SPOOL_QUEUE, SpooledV1
+from hoglet.pipeline.ingest.ipc import Part
 from hoglet.pipeline.ingest.sources import ProjectParts, part_of
-from hoglet.pipeline.ingest.spool_log.members import LogRange
+from hoglet.pipeline.ingest.spool_log.members import LogBatch, LogRange
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.queue import NewJob
 
@@ -25,22 +27,23 @@ class LogGroup:
         self._ranges = ranges
         self._range = begun
         self._moved = begun.positions
-        self._project_id, self._batches = begun.left[0]
+        self._projects = begun.next_projects()
         self.partitions = begun.partitions
-        batches = self._batches
-        self._parts = [part_of(each.spooled, _id(each.spooled)) for each in batches if each.spooled]
-        self.id = self._parts[0].job_id
-        self.projects = [ProjectParts(self._project_id, self._parts)]
-        self.events = sum(batch.events for batch in batches)
+        self.projects = [
+            ProjectParts(project_id, _parts_of(batches)) for project_id, batches in self._projects
+        ]
+        self.id = self.projects[0].parts[0].job_id
+        self.events = sum(each.events for _, batches in self._projects for each in batches)
         self.jobs = 0
-        self.leaves_some = len(begun.left) > 1
-        self.is_divisible = False
+        self.leaves_some = len(begun.left) > len(self._projects)
+        self.is_divisible = begun.is_new and len(self._projects) > 1
         self.retries = 0
 
     @property
     def follows_jobs(self) -> bool:
-        """Whether earlier entries of the project were still waiting as jobs."""
-        return not self._range.lanes.isdisjoint(batch.lane for batch in self._batches)
+        """Whether earlier entries of its projects were still waiting as jobs."""
+        lanes = {batch.lane for _, batches in self._projects for batch in batches}
+        return not self._range.lanes.isdisjoint(lanes)
 
     def held(self) -> AbstractAsyncContextManager[None]:
         """Do nothing: the process's heartbeat keeps the partition."""
@@ -53,16 +56,17 @@ class LogGroup:
     async def ended(self) -> None:
         """Release the partitions for their next group."""
         self._ranges.ended(self._range, self._moved)
-        await self.release()
+        await self.undo()
 
     async def release(self) -> None:
         """Release the partitions, so that any worker can start this group again."""
-        for partition in self.partitions:
-            self._ranges.owner.release(partition)
+        self._range.is_new = False
+        await self.undo()
 
     async def undo(self) -> None:
-        """Release the partitions; the group keeps its members."""
-        await self.release()
+        """Release the partitions of a group of which nothing was inserted."""
+        for partition in self.partitions:
+            self._ranges.owner.release(partition)
 
     async def postpone(self, pause: timedelta) -> None:  # noqa: ARG002 (the queue's worker has its own)
         """Turn the group into jobs under the same id: the warehouse may have some of its blocks."""
@@ -72,8 +76,11 @@ class LogGroup:
             await self.release()
 
     async def postpone_project(self, project_id: int, pause: timedelta) -> None:  # noqa: ARG002 (it has one)
-        """Turn the group into jobs."""
-        await self.postpone(pause)
+        """Have the projects stored one after another: the one that fails becomes jobs by itself."""
+        try:
+            await self._ranges.separate(self._range)
+        finally:
+            await self.undo()
 
     async def divert(self, *, together: bool) -> None:
         """Move the entries to the queue as jobs.
@@ -91,17 +98,22 @@ class LogGroup:
             NewJob(
                 queue=SPOOL_QUEUE,
                 payload=batch.payload,
-                id=part.job_id,
-                ordering_key=f"project:{self._project_id}",
+                id=_id(batch.spooled),
+                ordering_key=f"project:{project_id}",
                 weight=max(batch.events, 1),
                 lane=batch.lane,
                 group=self.id if together else None,
             )
-            for batch, part in zip(self._batches, self._parts, strict=True)
+            for project_id, batches in self._projects
+            for batch in batches
         ]
 
 
-def _id(spooled: SpooledV1) -> UUID:
-    if spooled.id is None:
+def _parts_of(batches: Sequence[LogBatch]) -> list[Part]:
+    return [part_of(each.spooled, _id(each.spooled)) for each in batches if each.spooled]
+
+
+def _id(spooled: SpooledV1 | None) -> UUID:
+    if spooled is None or spooled.id is None:
         raise TypeError("a batch of the log has an id")
     return spooled.id

@@ -41,17 +41,29 @@ class LogRange(msgspec.Struct):
         left: the projects not stored yet, in order, each with its batches, oldest first.
         unreadable: payloads of entries that cannot be decoded.
         lanes: lanes in which jobs wait that were earlier entries.
+        is_new: nothing of its next projects can be in the warehouse yet.
     """
 
     positions: list[Position]
     left: list[tuple[int, list[LogBatch]]]
     unreadable: list[bytes]
     lanes: set[str]
+    is_new: bool = False
 
     @property
     def partitions(self) -> list[int]:
         """The numbers of the partitions."""
         return [position.partition for position in self.positions]
+
+    def next_projects(self) -> list[tuple[int, list[LogBatch]]]:
+        """The projects that are stored next, together: the same ones on every attempt."""
+        joined = self.positions[0].joined_events or 0
+        events = 0
+        for number, (_, batches) in enumerate(self.left):
+            events += sum(batch.events for batch in batches)
+            if number and events > joined:
+                return self.left[:number]
+        return self.left
 
 
 def batches_within(

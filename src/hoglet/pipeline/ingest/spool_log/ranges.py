@@ -1,4 +1,4 @@
-"""Ranges of the spool log's partitions: started, reloaded, and finished project by project.
+"""Ranges of the spool log's partitions: started, reloaded, and finished a few projects at a time.
 
 A group has ranges of one or several partitions, stored before their members are processed, so it
 has the same members on every attempt.
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import structlog
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.spool import SPOOL_QUEUE
@@ -105,11 +106,17 @@ class LogRanges:
         """The entries behind these positions."""
         return await self._log.read({each.partition: each.done_upto for each in held}, size)
 
-    async def begin(self, batches: Mapping[int, Sequence[LogBatch]]) -> LogRange:
+    async def begin(
+        self, batches: Mapping[int, Sequence[LogBatch]], *, joined_events: int
+    ) -> LogRange:
         """Start a range with these batches of reserved partitions.
 
         If earlier entries of a partition still wait as jobs, that partition has a range of its own,
         as its entries become jobs, too. So the range may have only some of the batches.
+
+        Args:
+            batches: entries by partition.
+            joined_events: projects with up to so many events together are stored together.
         """
         every = [batch for own in batches.values() for batch in own]
         lanes = await self._waiting_lanes(every)
@@ -126,11 +133,32 @@ class LogRanges:
         for partition, own in sorted(free.items()):
             before = self.owner.position(partition)
             begun = msgspec.structs.replace(
-                before, group_from=own[0].position, group_to=own[-1].position, group_id=group
+                before,
+                group_from=own[0].position,
+                group_to=own[-1].position,
+                group_id=group,
+                joined_events=joined_events if self.owner.joins_projects and not lanes else None,
             )
             changes.append((before, begun))
         await self._store(changes)
-        return self._load(range_of([begun for _, begun in changes], free, lanes))
+        started = self._load(range_of([begun for _, begun in changes], free, lanes))
+        started.is_new = True
+        return started
+
+    async def separate(self, begun: LogRange) -> None:
+        """Have the projects of a range stored one after another; none of the next was inserted.
+
+        Raises:
+            SQLAlchemyError, OSError: whether it was recorded is not known, and it decides which
+                projects are stored together. So the partitions are claimed and read anew.
+        """
+        apart = [msgspec.structs.replace(each, joined_events=None) for each in begun.positions]
+        try:
+            await self._store(list(zip(begun.positions, apart, strict=True)))
+        except (SQLAlchemyError, OSError):
+            self._lose(begun.positions)
+            raise
+        begun.positions = apart
 
     async def resume(self, held: Sequence[Position]) -> LogRange | None:
         """Load the first range that is in progress; None if there is none."""
@@ -178,7 +206,7 @@ class LogRanges:
             return {lane for lane in await session.scalars(waiting.distinct()) if lane}
 
     async def finish(self, session: AsyncSession, begun: LogRange) -> list[Position]:
-        """Advance the positions past the first project of a range, in the caller's transaction.
+        """Advance the positions past the next projects of a range, in the caller's transaction.
 
         Returns:
             The new positions.
@@ -186,8 +214,9 @@ class LogRanges:
         Raises:
             OwnershipLost: another server owns a partition now.
         """
-        if len(begun.left) > 1:
-            project = begun.left[0][0]
+        stored = begun.next_projects()
+        if len(begun.left) > len(stored):
+            project, _ = stored[-1]
             moved = [msgspec.structs.replace(p, group_project=project) for p in begun.positions]
         else:
             moved = [_at(position, position.group_to) for position in begun.positions]
@@ -197,8 +226,9 @@ class LogRanges:
 
     def ended(self, begun: LogRange, moved: list[Position]) -> None:
         """Record that the transaction of :meth:`finish` was committed."""
+        del begun.left[: len(begun.next_projects())]
         begun.positions = moved
-        del begun.left[:1]
+        begun.is_new = True
         if not begun.left:
             self.forget(begun.partitions[0])
         for position in moved:
@@ -256,10 +286,13 @@ class LogRanges:
         try:
             await positions.store(session, changes)
         except OwnershipLost:
-            for before, _ in changes:
-                self.forget(before.partition)
-                self.owner.lost(before)
+            self._lose([before for before, _ in changes])
             raise
+
+    def _lose(self, known: Sequence[Position]) -> None:
+        for position in known:
+            self.forget(position.partition)
+            self.owner.lost(position)
 
 
 def _at(position: Position, done_upto: int | None) -> Position:
@@ -271,4 +304,5 @@ def _at(position: Position, done_upto: int | None) -> Position:
         group_to=None,
         group_project=0,
         group_id=None,
+        joined_events=None,
     )

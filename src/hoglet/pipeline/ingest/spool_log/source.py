@@ -1,8 +1,8 @@
-"""Groups of the spool log: the entries in ranges of partitions, project by project.
+"""Groups of the spool log: the entries in ranges of partitions, a few projects at a time.
 
 A range is stored before it is processed, so it has the same members on every attempt, by any
-server. Each project in the range is processed and committed separately; the last commit advances
-the position past the range. Entries are trimmed later.
+server. Its projects are stored one after another, those with few events together; the last commit
+advances the position past the range. Entries are trimmed later.
 
 While a project has jobs that were entries of a partition, its later entries in that partition also
 become jobs, which keeps the order.
@@ -42,7 +42,7 @@ class LogSource:
         self._owner.on_taken = self.taken
 
     async def begin(self, limits: GroupLimits) -> SpooledGroup | None:
-        """Start the next project of a range in progress or a new one; partitions take turns."""
+        """Start the next group of a range in progress or a new one; partitions take turns."""
         await self._ranges.trim()
         await self._poll()
         held = self._hold()
@@ -120,7 +120,9 @@ class LogSource:
         if begun is None:
             entries = await self._ranges.read(held, limits.size)
             self._fresh -= _empty([each.partition for each in held], entries)
-            begun = await self._ranges.begin(batches_within(entries, limits)) if entries else None
+            if entries:
+                batches = batches_within(entries, limits)
+                begun = await self._ranges.begin(batches, joined_events=limits.small)
         return begun
 
 
