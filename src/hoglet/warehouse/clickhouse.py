@@ -193,6 +193,14 @@ class ClickHouseWarehouse:
         with tracing.child("insert into warehouse", kind="client", attributes=attributes):
             await self._write(work)
 
+    async def check_writes(self) -> None:
+        """See ``Warehouse.check_writes``."""
+        if self._disk is None:
+            await self.command("SELECT 1")
+            return
+        with self._disk.statement():
+            pass
+
     def _checked_insert(self, client: Client, table: str) -> AbstractContextManager[None]:
         if self._disk is None:
             return contextlib.nullcontext()

@@ -213,6 +213,14 @@ class Warehouse(Protocol):
         """
         ...
 
+    async def check_writes(self) -> None:
+        """Check cheaply whether rows can be inserted again.
+
+        Raises:
+            WarehouseDown: the disk is full, or the server is unreachable.
+        """
+        ...
+
     async def command(
         self,
         sql: str,

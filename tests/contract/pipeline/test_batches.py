@@ -1,5 +1,6 @@
 """From the spool to the warehouse and to runs, exactly once, whatever fails."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import UUID
@@ -305,6 +306,28 @@ async def test_a_crash_between_insert_and_commit_changes_nothing(
 
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
     assert len(await line.runs()) == 20
+
+
+async def test_events_are_stored_soon_after_the_warehouse_is_back(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    await line.capture(_event())
+    failures = iter([WarehouseDown("full"), WarehouseDown("full"), None])
+
+    async def fail(*_arguments: Any, **_more: Any) -> None:
+        if (failure := next(failures)) is not None:
+            raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(line.warehouse, "insert_block", fail)
+        patch.setattr(line.warehouse, "check_writes", fail)
+        patch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(3600, 3600))
+        patch.setattr("hoglet.pipeline.ingest.worker._CHECK_SECONDS", 0.001)
+        async with asyncio.timeout(60):
+            await line.batches.work_once()
+    await line.work()
+
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(1,)]
 
 
 async def test_a_database_that_fails_for_long_costs_no_delivery(

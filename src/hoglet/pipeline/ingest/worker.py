@@ -15,6 +15,7 @@ by :mod:`hoglet.pipeline.health`.
 
 import asyncio
 import contextlib
+import math
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -54,6 +55,7 @@ from hoglet.pipeline.storage_failures import is_storage_failure
 log = structlog.get_logger()
 
 _STORAGE_BACKOFF = Backoff(first=2, longest=60)
+_CHECK_SECONDS = 1.0  # whether the warehouse is back; a group is tried more rarely
 _GROUP_BACKOFF = Backoff(first=2, longest=300)
 _IDLE_WAIT = timedelta(seconds=1)
 _SOURCE_PAUSE_S = 2.0  # for a source that failed; the others continue
@@ -106,6 +108,7 @@ class BatchWorker:
         self._sources = deque(sources)
         self._paused_until: dict[int, float] = {}
         self._processor = stages.processor
+        self._warehouse = stages.warehouse
         self._writer = GroupWriter(stages, projects.access, monitoring.metrics)
         self._functions = projects.functions
         self._access = projects.access
@@ -223,7 +226,7 @@ class BatchWorker:
             projects = [await self._request(group.id, each) for each in group.projects]
         except (HogletError, SQLAlchemyError, OSError) as error:
             log.warning("reading the spool failed", action="spool_waits", error=str(error))
-            await self._wait_for_storage(error)
+            await self._wait_for_storage(error, longest=_SOURCE_PAUSE_S)
             if group is not None:
                 await self._release(group, is_divisible=group.is_divisible)
             return None
@@ -351,9 +354,27 @@ class BatchWorker:
             log.warning("a group was not postponed", action="not_postponed", error=str(failure))
             await self._wait_for_storage(failure)
 
-    async def _wait_for_storage(self, error: Exception) -> None:
+    async def _wait_for_storage(self, error: Exception, *, longest: float = math.inf) -> None:
+        """Pause; ends early if the warehouse was away in the meantime and is back.
+
+        Args:
+            error: the failure.
+            longest: seconds; for what costs little to try again.
+        """
         self._health.failed("events", error, worker=self._number)
-        pause = _STORAGE_BACKOFF.seconds(self._storage_failures)
+        left = min(_STORAGE_BACKOFF.seconds(self._storage_failures), longest)
         self._storage_failures += 1
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), pause)
+        was_away = False
+        while not self._stopping.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), min(left, _CHECK_SECONDS))
+            left -= _CHECK_SECONDS
+            if left <= 0:
+                return
+            try:
+                await self._warehouse.check_writes()
+            except (HogletError, OSError):
+                was_away = True
+            else:
+                if was_away:
+                    return
