@@ -62,7 +62,28 @@ CALLS = [
     "has(VALUE, 'a')",
     "keys(VALUE)",
     "round(VALUE)",
+    "startsWith(VALUE, b)",
+    "startsWith(VALUE, none)",
+    "startsWith(VALUE, '' || half)",
+    "position(VALUE, b)",
+    "position(VALUE, half)",
+    "position(VALUE, two)",
+    "replaceAll(VALUE, b, '_')",
+    "replaceOne(VALUE, none, '_')",
+    "replaceAll(VALUE, emptied, '-')",
+    "substring(VALUE, two)",
+    "substring(VALUE, two, two)",
+    "substring(VALUE, minus, two)",
+    "substring(VALUE, two, fraction)",
+    "substring(VALUE, none, two)",
+    "substring(VALUE, two + 1, two)",
+    "substring(VALUE, huge, two)",
+    "length(VALUE || b)",
 ]
+VARIABLES = (
+    "let b := 'b'; let none := null; let half := substring('🙂', 1, 1); let two := 2; "
+    "let minus := -1; let fraction := 1.5; let huge := 2 ** 40; let emptied := trim(' '); "
+).replace("2 ** 40", "1099511627776")
 
 
 def outcome(source: str, value: object) -> tuple[object, str | None]:
@@ -73,11 +94,39 @@ def outcome(source: str, value: object) -> tuple[object, str | None]:
 @pytest.mark.parametrize("call", CALLS)
 def test_a_method_gives_what_the_function_gives(call: str) -> None:
     name = call.partition("(")[0]
-    through_a_value = f"let f := {name}; let v := given; return {call.replace(name, 'f', 1)}"
+    through_a_value = (
+        f"{VARIABLES} let f := {name}; let v := given; return {call.replace(name, 'f', 1)}"
+    )
     for value in VALUES:
         expected = outcome(through_a_value.replace("VALUE", "v"), value)
-        assert outcome(f"return {call}".replace("VALUE", "given"), value) == expected, value
-        assert outcome(f"let v := given; return {call}".replace("VALUE", "v"), value) == expected
+        assert outcome(f"{VARIABLES} return {call}".replace("VALUE", "given"), value) == expected, (
+            value
+        )
+        source = f"{VARIABLES} let v := given; return {call}"
+        assert outcome(source.replace("VALUE", "v"), value) == expected
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">="])
+@pytest.mark.parametrize("literal", ["b", "", "B9", "🙂", "é"])
+def test_strings_are_ordered_around_literals_as_around_variables(
+    operator: str, literal: str
+) -> None:
+    source = f"return [given {operator} '{literal}', '{literal}' {operator} given]"
+    unknown = f"let t := [given, '{literal}'] return [t[1] {operator} t[2], t[2] {operator} t[1]]"
+    for value in [*VALUES, "\ue000", "\uffff", "b\ue000", "b🙂", "\udc00", "B9", "b"]:
+        assert outcome(source, value) == outcome(unknown, value)
+
+
+@pytest.mark.parametrize("index", ["i + 1", "i - 1", "i - 3", "i * 1.5", "n + 1", "i % 2 + 1"])
+@pytest.mark.parametrize("array", ["[1, 'a', null]", "'text'", "{'a': 1}", "null", "(1, 'a')"])
+def test_computed_indexes(index: str, array: str) -> None:
+    source = f"let n := given let a := {array} let out := [] let k := 0 for (let i := 0; i < 5; "
+    source += "i := i + 1) { try { out := arrayPushBack(out, a[INDEX]) } catch (e) { k := k + 1 } }"
+    source += " return [out, k]"
+    through_a_variable = source.replace("{ try", f"{{ let j := {index} try").replace("INDEX", "j")
+    for value in (0, 1, 1.5, None, "1"):
+        direct = outcome(source.replace("INDEX", index), value)
+        assert direct == outcome(through_a_variable, value)
 
 
 def test_a_half_of_a_character_is_split_and_joined_again() -> None:

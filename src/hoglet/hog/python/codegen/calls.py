@@ -132,6 +132,8 @@ class CallPrinter(InlinePrinter):
         if operand.kind == "A":
             is_text = f"type({again}) is S and {again}.isascii()"
             return f"(LEN({again}) if type({first}) is L or {is_text} else L_length({again}))"
+        if operand.kind == "S" and not operand.constant:
+            return f"(LEN({again}) if {first}.isascii() else L_length({again}))"
         return None
 
     def _call_has(self, operands: list[Operand]) -> str | None:

@@ -14,8 +14,9 @@ IMPORT: Final = "imp({})"
 """How host data is imported, unless its parts are compared: as a new copy."""
 
 _UNKNOWN: Final = object()
-_BIG: Final = 1_073_741_823  # the interpreter compares ints up to here on its fastest path
-_RANGE: Final = f"-{_BIG} <= {{0}} <= {_BIG}"
+SMALL: Final = 1_073_741_823
+"""The interpreter compares ints up to here on its fastest path."""
+_RANGE: Final = f"-{SMALL} <= {{0}} <= {SMALL}"
 _GUARDS: Final = {"K": "I", "C": "I", "Z": "I", "F": "F", "S": "S"}
 
 
@@ -226,7 +227,7 @@ def _remainder(left: Operand, right: Operand, new: Temporaries) -> str:
     first, again = new.twice(left)
     other = _beside(right, left)
     sign = "" if positive else f" and {other} > 0"
-    guard = f"{first} >= 0" if left.is_number else f"type({first}) is I and 0 <= {again} <= {_BIG}"
+    guard = f"{first} >= 0" if left.is_number else f"type({first}) is I and 0 <= {again} <= {SMALL}"
     slow = f"imp({again})" if left.raw else again
     return f"({again} % {other} if {guard}{sign} else mod({slow}, {right.text}))"
 
@@ -356,8 +357,15 @@ def _guarded_comparison(
         either = f" or type({again}) is F" if is_beside_literal else ""
         guards.append(f"type({first}) is {guard}{either}")
     a, b = uses[id(left)], uses[id(right)]
+    if not guards:
+        return f"({a} {operator} {b})"
     slow_a, slow_b = (f"imp({a})" if left.raw else a), (f"imp({b})" if right.raw else b)
     return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({slow_a}, {slow_b}))"
+
+
+def _is_ascii(operand: Operand) -> bool:
+    """Whether an operand is an ASCII literal: Python orders other strings around it as Hog does."""
+    return isinstance(operand.value, str) and operand.value.isascii()
 
 
 def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | None:
@@ -369,5 +377,5 @@ def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | Non
         return None
     kind = kinds.pop()
     if kind == "S":
-        return "S" if operator in _EQUALITY else None
+        return "S" if operator in _EQUALITY or _is_ascii(left) or _is_ascii(right) else None
     return _GUARDS.get(kind)

@@ -9,7 +9,7 @@ Source: docs/spec/hog-language.md#9-standard-library.
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from hoglet.hog.python.codegen.operands import Operand, Temporaries
+from hoglet.hog.python.codegen.operands import SMALL, Operand, Temporaries
 
 
 class _Form(NamedTuple):
@@ -17,8 +17,9 @@ class _Form(NamedTuple):
 
     Attributes:
         text: the expression.
-        literals: what the literals must be: ``t`` text, ``r`` a short text that may be empty,
-            ``n`` a positive number.
+        literals: what the other arguments must be: ``t`` a literal text, ``r`` a short one that
+            may be empty, ``n`` a literal positive number; ``x`` a text and ``i`` a positive number,
+            which may also be variables.
         position: the string's index among the arguments.
         is_new: long strings are passed to the function, which charges the memory.
         is_ascii: so are strings that are not ASCII.
@@ -38,14 +39,14 @@ _FORMS: Final[dict[tuple[str, int], _Form]] = {
     ("toString", 1): _Form("{0}"),
     ("empty", 1): _Form("not {0}"),
     ("notEmpty", 1): _Form("{0} != ''"),
-    ("startsWith", 2): _Form("STARTS({0}, {1})", "t"),
+    ("startsWith", 2): _Form("STARTS({0}, {1})", "x"),
     ("splitByString", 2): _Form("SPLIT({0}, {1})", "t", position=1, is_new=True),
     ("splitByString", 3): _Form("SPLIT({0}, {1})[:{2}]", "tn", position=1, is_new=True),
-    ("replaceAll", 3): _Form("REPLACE({0}, {1}, {2})", "tr", is_new=True, is_ascii=True),
-    ("replaceOne", 3): _Form("REPLACE({0}, {1}, {2}, 1)", "tr", is_new=True, is_ascii=True),
-    ("position", 2): _Form("FIND({0}, {1}) + 1", "t", is_ascii=True),
-    ("substring", 2): _Form("{0}[{1} - 1:]", "n", is_new=True, is_ascii=True),
-    ("substring", 3): _Form("{0}[{1} - 1:{1} - 1 + {2}]", "nn", is_new=True, is_ascii=True),
+    ("replaceAll", 3): _Form("REPLACE({0}, {1}, {2})", "xr", is_new=True, is_ascii=True),
+    ("replaceOne", 3): _Form("REPLACE({0}, {1}, {2}, 1)", "xr", is_new=True, is_ascii=True),
+    ("position", 2): _Form("FIND({0}, {1}) + 1", "x", is_ascii=True),
+    ("substring", 2): _Form("{0}[{1} - 1:]", "i", is_new=True, is_ascii=True),
+    ("substring", 3): _Form("{0}[{1} - 1:{1} - 1 + {2}]", "ii", is_new=True, is_ascii=True),
 }
 SAME_FOR_RAW: Final = frozenset({"empty", "notEmpty", "length", "isNull", "isNotNull"})
 """Functions that return the same for host data that was not imported."""
@@ -68,7 +69,8 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
     if form is None or operands[form.position].constant:
         return None
     literals = [operand for index, operand in enumerate(operands) if index != form.position]
-    if not all(_TESTS[test](item) for test, item in zip(form.literals, literals, strict=True)):
+    tests = [_TESTS[test](item) for test, item in zip(form.literals, literals, strict=True)]
+    if None in tests:
         return None
     subject = operands[form.position]
     first, again = new.twice(subject)
@@ -77,6 +79,7 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
         test += f" and LEN({again}) <= 256"
     if form.is_ascii:
         test += f" and {again}.isascii()"
+    test = " and ".join([test, *filter(None, tests)])
     text = form.text.format(again, *(item.text for item in literals))
     if subject.raw and name == "toString":
         return f"({text} if {test} else R_toString({again}))"
@@ -99,8 +102,32 @@ def _is_replacement(operand: Operand) -> bool:
     return operand.value == "" or (_is_plain_text(operand) and len(operand.value) <= 4)
 
 
-_TESTS: Final[dict[str, Callable[[Operand], bool]]] = {
-    "t": _is_plain_text,
-    "r": _is_replacement,
-    "n": _is_small_limit,
+def _text_test(operand: Operand) -> str | None:
+    """:func:`_is_plain_text` of a literal or a variable."""
+    if operand.constant:
+        return "" if _is_plain_text(operand) else None
+    if not operand.atom or operand.raw or operand.kind not in "SA":
+        return None
+    name = operand.text
+    is_text = f"{name} and {name}.isascii()"
+    return is_text if operand.kind == "S" else f"type({name}) is S and {is_text}"
+
+
+def _number_test(operand: Operand) -> str | None:
+    """:func:`_is_small_limit` of a literal or a variable."""
+    if operand.constant:
+        return "" if _is_small_limit(operand) else None
+    if not operand.atom or operand.raw or operand.kind not in "CKA":
+        return None
+    is_positive = f"0 < {operand.text} <= {SMALL}"
+    return is_positive if operand.kind == "C" else f"type({operand.text}) is I and {is_positive}"
+
+
+_TESTS: Final[dict[str, Callable[[Operand], str | None]]] = {
+    "t": lambda operand: "" if _is_plain_text(operand) else None,
+    "r": lambda operand: "" if _is_replacement(operand) else None,
+    "n": lambda operand: "" if _is_small_limit(operand) else None,
+    "x": _text_test,
+    "i": _number_test,
 }
+"""What has to be tested in a run for each kind of argument; None if it has another form."""

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.purity import EFFECTS
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers, item_text
 from hoglet.hog.python.codegen.operands import Operand, literal
 
@@ -30,7 +31,18 @@ class ValuePrinter(Evaluation):
         target, key = self.sequence((node.target, node.key), keys=(1,))
         if not target.atom and not key.atom:
             target = self.bind(target)
+        is_computed = key.kind in "CK" and not key.atom and self.effects.level(node.key) < EFFECTS
+        if is_computed and target.atom and not target.constant:
+            return Operand(self._item_text(target.text, key), "A")
         return Operand(self.property_text(target, key), "A")
+
+    def _item_text(self, target: str, key: Operand) -> str:
+        """The text that reads an item at a computed index, which is evaluated first."""
+        index = self.temporaries.new()
+        first = f"({index} := {key.text})"
+        test = f"{first} > 0" if key.kind == "C" else f"type({first}) is I and {index} > 0"
+        test += f" and type({target}) is L and {index} <= LEN({target})"
+        return f"({target}[{index} - 1] if {test} else prop({target}, {index}))"
 
     def _array(self, node: bound.MakeArray) -> Operand:
         return Operand(f"[{self.listed(node.items)}]", "L")
