@@ -22,6 +22,7 @@ from hoglet.kit.errors import Invalid
 
 MAX_NAME_LENGTH = 200
 MAX_DISTINCT_ID_LENGTH = 200
+_LEAST_MILLISECONDS = 1e11  # as milliseconds the year 1973, as seconds the year 5138
 MAX_AHEAD = timedelta(hours=23)  # events further in the future have a wrong clock
 _PERSON_KEYS = ("$set", "$set_once", "$unset")
 
@@ -179,12 +180,18 @@ def accept(
 
 
 def read_time(value: Any) -> datetime | None:
-    """ISO 8601 (UTC without offset) or a Unix timestamp as an aware datetime; else None."""
+    """ISO 8601 (UTC without offset) or a Unix timestamp as an aware datetime; else None.
+
+    Example:
+        >>> [read_time(each).year for each in ("2026-01-05", 1767600000, 1767600000000)]
+        [2026, 2026, 2026]
+    """
     try:
         if type(value) is str:
             parsed = datetime.fromisoformat(value.strip().upper())  # RFC 3339 allows a lower-case z
         elif type(value) in {int, float}:
-            parsed = datetime.fromtimestamp(value, UTC)
+            seconds = value / 1000 if value >= _LEAST_MILLISECONDS else value
+            parsed = datetime.fromtimestamp(seconds, UTC)
         else:
             return None
         if parsed.tzinfo is UTC:

@@ -123,9 +123,12 @@ def test_a_time_less_than_a_day_ahead_is_kept():
         ("2026-05-02T11:00:00.000001Z", NOW),
         ("1970-01-01T00:00:00Z", datetime(1970, 1, 1, tzinfo=UTC)),
         ("1969-12-31T23:59:59Z", NOW),
+        (1767225600, datetime(2026, 1, 1, tzinfo=UTC)),
+        (1767225600000, datetime(2026, 1, 1, tzinfo=UTC)),  # Date.now() and its like
+        (1767225600000.5, datetime(2026, 1, 1, 0, 0, 0, 500, tzinfo=UTC)),
     ],
 )
-def test_the_bounds_of_times_that_are_believed(sent: str, stored: datetime):
+def test_the_bounds_of_times_that_are_believed(sent: object, stored: datetime):
     assert _accept({"timestamp": sent}).timestamp == stored
 
 
