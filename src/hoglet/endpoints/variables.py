@@ -281,7 +281,11 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _does_not_fit(name: str, value: Any, kind: str) -> Invalid:
-    return Invalid(f'The value "{value}" of variable {name} is not a {kind}.', attr="variables")
+    if isinstance(value, str):
+        detail = f'The value "{value}" of variable {name} is not a {kind}.'
+    else:
+        detail = f"The value of variable {name} is an object or a nested list, not a {kind}."
+    return Invalid(detail, attr="variables")
 
 
 def _known_variable(key: str, by_id: Mapping[UUID, InsightVariable]) -> InsightVariable:

@@ -97,6 +97,14 @@ def test_text_that_does_not_fit_is_refused(value: Any, kind: str) -> None:
     assert refused.value.attr == "variables"
 
 
+def test_a_refused_object_is_not_repeated() -> None:
+    with pytest.raises(Invalid) as refused:
+        convert("plan", {"a": "x" * 1000}, "String")
+    assert refused.value.detail == (
+        "The value of variable plan is an object or a nested list, not a String."
+    )
+
+
 def test_text_that_is_too_long_is_refused_as_such() -> None:
     with pytest.raises(Invalid) as refused:
         convert("name", "x" * 100_001, "String")
