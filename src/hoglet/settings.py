@@ -77,7 +77,7 @@ def _private_target(text: str) -> str:
 def _address(*schemes: str) -> AfterValidator:
     def check(text: str) -> str:
         if not text.startswith(schemes):
-            raise ValueError(f"starts with {' or '.join(schemes)}")
+            raise ValueError(f"it must start with {' or '.join(schemes)}")
         return text
 
     return AfterValidator(check)
