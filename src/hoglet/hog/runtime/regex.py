@@ -135,13 +135,13 @@ _LITERAL: Final = rf"[A-Za-z0-9 _@#%&=:;,\"'/<>!~-]|{_ESCAPED}|\\[#%&=:;,!~{{}}d
 _IN_CLASS: Final = (
     rf"[A-Za-z](?:-[A-Za-z])?|[0-9](?:-[0-9])?|[ _@.+%#/,:;=!*$?<>'\"]|&(?!&)|{_ESCAPED}|\\[dw]"
 )
-_ONE: Final = rf"(?:{_LITERAL}|\.|\[\^?(?:{_IN_CLASS})+-?\])"
+_ATOM: Final = rf"(?:{_LITERAL}|\.|\[\^?(?:{_IN_CLASS})+-?\])"
 _REPEAT: Final = r"[?*+]|\{[0-9]{1,2}(?:,[0-9]{0,2})?\}"
-_PIECE: Final = rf"{_ONE}(?:(?:{_REPEAT})\??)?"
+_PIECE: Final = rf"{_ATOM}(?:(?:{_REPEAT})\??)?"
 _SIMPLE: Final = re.compile(
     rf"(\(\?i\))?(\^?(?:{_PIECE}|\((?:\?:)?(?:{_PIECE}|\|)*\)|\|)+)(\$?)", re.ASCII
 )
-_REPEATED: Final = re.compile(rf"({_ONE})({_REPEAT})?|\(\?:|.", re.ASCII)
+_REPEATED: Final = re.compile(rf"({_ATOM})({_REPEAT})?|\(\?:|.", re.ASCII)
 _LONGEST_SIMPLE: Final = 200
 _MOST_STEPS: Final = 50_000_000
 """Maximum steps of a search by Python's package; the worst patterns that were found take 13 ms."""
