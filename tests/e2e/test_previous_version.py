@@ -201,6 +201,7 @@ async def test_a_rolling_update_from_smaller_groups(
             server.start()
         for sender in senders:
             sender.stop()
+        for sender in senders:
             sender.assert_stored(new[0], receiver)
     finally:
         for server in [*old, *new]:

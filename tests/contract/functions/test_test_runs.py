@@ -1,5 +1,7 @@
 """Test runs: docs/spec/hog-functions.md#92-invocations-test-run."""
 
+from typing import Any
+
 import pytest
 
 EVENT = {"uuid": "0198c2a0-0000-7000-8000-000000000001", "event": "$pageview", "distinct_id": "a"}
@@ -42,6 +44,29 @@ async def test_events_may_come_as_rows(hoglet):
     done = (await start_test_run(hoglet, function["id"], clickhouse_event=row)).json()
 
     assert done["logs"][0]["message"] == "5, x@y.z"
+
+
+UNUSABLE: list[tuple[dict[str, Any], str]] = [
+    ({"clickhouse_event": {**EVENT, "properties": "{a: 1}"}}, "clickhouse_event__properties"),
+    ({"clickhouse_event": {**EVENT, "properties": "[1]"}}, "clickhouse_event__properties"),
+    (
+        {"clickhouse_event": {**EVENT, "person_id": "p", "person_properties": "nan"}},
+        "clickhouse_event__person_properties",
+    ),
+    ({"clickhouse_event": [EVENT]}, "clickhouse_event"),
+    ({"globals": {"event": {**EVENT, "properties": ["a"]}}}, "globals__event__properties"),
+]
+
+
+@pytest.mark.parametrize(("body", "attr"), UNUSABLE)
+async def test_what_is_no_object_is_refused(hoglet, body: dict[str, Any], attr: str):
+    """An empty object in its place would be a run with other properties than those given."""
+    function = await hoglet.create(hog="print(event.properties.a)")
+    response = await start_test_run(hoglet, function["id"], **{"globals": GLOBALS, **body})
+
+    assert response.status_code == 400
+    assert response.json()["attr"] == attr
+    assert response.json()["status"] == "error"
 
 
 async def test_a_filter_that_does_not_match_skips(hoglet):

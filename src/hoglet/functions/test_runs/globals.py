@@ -39,19 +39,17 @@ def read_globals(
         name_properties: properties for person names.
 
     Raises:
-        Invalid: no event, or a person or groups that are not objects; the response has ``status``.
+        Invalid: no event, or a row, a person, groups or properties that are not objects; the
+            response has ``status``.
     """
     sent = body.get("globals")
     given: Globals = sent if is_object(sent) else {}
     for name in ("person", "groups"):
-        if not isinstance(given.get(name), dict | None):
-            raise refused_test_run(
-                not_a_dict(given[name]), attr=f"globals__{name}", code="not_a_dict"
-            )
+        _object(given.get(name), f"globals__{name}")
     answer: Globals = {"project": project, "source": source, "groups": {}, **given}
-    row = body.get("clickhouse_event")
+    row = _object(body.get("clickhouse_event"), "clickhouse_event")
     url = str(project.get("url"))
-    if is_object(row):
+    if row:
         answer["event"] = _event_of_row(row, url, now)
         answer["person"] = _person_of_row(row, url, name_properties)
     elif is_object(given.get("event")):
@@ -67,14 +65,14 @@ def refused_test_run(detail: str, *, attr: str | None, code: str | None = None) 
 
 
 def _event(given: JsonObject, url: str, now: datetime) -> EventGlobal:
-    properties = given.get("properties")
+    properties = _object(given.get("properties"), "globals__event__properties")
     built = event_globals(
         url,
         EventFields(
             uuid=str(given.get("uuid") or new_id()),
             event=str(given.get("event") or ""),
             distinct_id=str(given.get("distinct_id") or ""),
-            properties=properties if is_object(properties) else {},
+            properties=properties,
             timestamp=str(given.get("timestamp") or iso_z(now)),
         ),
     )
@@ -88,7 +86,7 @@ def _event_of_row(row: Mapping[str, Any], url: str, now: datetime) -> EventGloba
             uuid=str(row.get("uuid") or new_id()),
             event=str(row.get("event") or ""),
             distinct_id=str(row.get("distinct_id") or ""),
-            properties=_object(row.get("properties")),
+            properties=_object_of_row(row, "properties"),
             timestamp=_instant(row.get("timestamp"), now),
             elements_chain=str(row.get("elements_chain") or ""),
         ),
@@ -103,20 +101,29 @@ def _person_of_row(
     return person_globals(
         project_url=url,
         person_id=str(row["person_id"]),
-        properties=_object(row.get("person_properties")),
+        properties=_object_of_row(row, "person_properties"),
         distinct_id=str(row.get("distinct_id") or ""),
         name_properties=name_properties,
     )
 
 
-def _object(value: Any) -> JsonObject:
-    """An object, given as such or as JSON text."""
+def _object_of_row(row: Mapping[str, Any], name: str) -> JsonObject:
+    """An object, given as such or as JSON text; empty if there is none."""
+    value, attr = row.get(name), f"clickhouse_event__{name}"
+    if value == "":
+        return {}
     if isinstance(value, str):
         try:
             value = parse_json(value)
-        except ValueError:
-            return {}
-    return value if is_object(value) else {}
+        except ValueError as error:
+            raise refused_test_run(f"This is not valid JSON: {error}.", attr=attr) from None
+    return _object(value, attr)
+
+
+def _object(value: Any, attr: str) -> JsonObject:
+    if value is not None and not is_object(value):
+        raise refused_test_run(not_a_dict(value), attr=attr, code="not_a_dict")
+    return value or {}
 
 
 def _instant(value: Any, now: datetime) -> str:
