@@ -6,7 +6,6 @@ Undoes every encoding of SDKs and browsers; the content type is ignored, because
 
 import base64
 import binascii
-import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -15,6 +14,7 @@ import orjson
 
 from hoglet.events.errors import InvalidPayload
 from hoglet.events.lenient_json import parse_leniently
+from hoglet.kit.compression import ENCODINGS, InflatedTooLarge, NotCompressed, inflate
 from hoglet.kit.errors import TooLarge
 from hoglet.kit.json import is_deeper_than
 
@@ -22,9 +22,7 @@ NESTING_LIMIT = (
     128  # orjson parses 1024 levels but serializes only 254; stored values must be serializable
 )
 _GZIP_MAGIC = b"\x1f\x8b"
-_ANY_ZLIB = zlib.MAX_WBITS | 32  # gzip or zlib, detected by the header
-_MOST_MEMBERS = 16  # reading a member copies all bytes after it, so thousands would block
-_PLAIN_ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+_KNOWN_ENCODINGS = ENCODINGS | {"", "identity"}
 
 
 def unpack(
@@ -45,7 +43,7 @@ def unpack(
         InvalidPayload: invalid gzip or base64, or an unknown encoding.
         TooLarge: more than ``limit_bytes`` decompressed.
     """
-    if content_encoding.strip().lower() not in _PLAIN_ENCODINGS:
+    if content_encoding.strip().lower() not in _KNOWN_ENCODINGS:
         raise InvalidPayload(f"Content-Encoding {content_encoding} is not supported; use gzip.")
     compression = query.get("compression", "").lower()
     if content_encoding.strip().lower() == "deflate" or body[:2] == _GZIP_MAGIC:
@@ -141,24 +139,12 @@ def _from_base64(data: bytes) -> bytes:
 
 
 def _inflate(data: bytes, limit_bytes: int) -> bytes:
-    """The plain bytes of zlib data or of all members of a gzip file (``cat a.gz b.gz``)."""
-    parts: list[bytes] = []
-    size = 0
-    for _ in range(_MOST_MEMBERS):
-        decompressor = zlib.decompressobj(_ANY_ZLIB)
-        try:
-            parts.append(decompressor.decompress(data, limit_bytes - size + 1))
-        except zlib.error as error:
-            raise InvalidPayload(f"The body cannot be decompressed: {error}") from None
-        size += len(parts[-1])
-        if size > limit_bytes:
-            raise _too_large(limit_bytes)
-        if not decompressor.eof:
-            raise InvalidPayload("The compressed body is truncated.")
-        data = decompressor.unused_data.lstrip(b"\0")  # tools pad files with zeros
-        if not data:
-            return b"".join(parts)
-    raise InvalidPayload(f"The body consists of more than {_MOST_MEMBERS} compressed parts.")
+    try:
+        return inflate(data, limit_bytes)
+    except NotCompressed as error:
+        raise InvalidPayload(str(error)) from None
+    except InflatedTooLarge:
+        raise _too_large(limit_bytes) from None
 
 
 def _looks_like_json(data: bytes) -> bool:

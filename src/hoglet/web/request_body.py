@@ -16,9 +16,11 @@ from typing import Any
 
 import msgspec
 import orjson
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hoglet.kit.compression import ENCODINGS, UNREAD_ENCODINGS
 from hoglet.kit.errors import (
     HogletError,
     Invalid,
@@ -73,7 +75,7 @@ async def read_json(request: Request) -> Any:
         return request.scope[_JSON]
     body = await read_body(request)
     if body.strip():
-        refuse_other_media(request.headers.get("content-type"))
+        _refuse_other_media(request.headers)
     parsed = parse_json(body)
     request.scope[_JSON] = parsed
     return parsed
@@ -124,15 +126,15 @@ def _unreadable(body: bytes, error: ValueError) -> Unreadable:
     return Unreadable(f"JSON parse error - {detail}", attr="__".join(path) or None)
 
 
-def refuse_other_media(content_type: str | None) -> None:
-    """Accept JSON, and bodies without a content type.
-
-    Raises:
-        UnsupportedMediaType: the content type is anything else.
-    """
-    kind = (content_type or "").partition(";")[0].strip().lower()
+def _refuse_other_media(headers: Headers) -> None:
+    """Accept JSON that is not compressed, and bodies without a content type."""
+    content_type, encoding = headers.get("content-type", ""), headers.get("content-encoding", "")
+    kind = content_type.partition(";")[0].strip().lower()
     if kind and kind != "application/json" and not kind.endswith("+json"):
         raise UnsupportedMediaType(f'Unsupported media type "{content_type}" in request.')
+    if encoding.strip().lower() in ENCODINGS | UNREAD_ENCODINGS:
+        detail = f"Content-Encoding {encoding[:40]} is not supported: send the body as it is."
+        raise UnsupportedMediaType(detail)
 
 
 async def _stream(scope: Scope, receive: Receive, limit: int) -> bytes:

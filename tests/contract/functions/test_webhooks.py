@@ -5,6 +5,8 @@ docs/spec/hog-functions.md#138-site-functions.
 """
 
 import base64
+import gzip
+import zlib
 
 import httpx
 import orjson
@@ -53,6 +55,34 @@ async def test_what_the_program_sees_of_a_request(hoglet, anybody):
     assert (seen["body"], seen["stringBody"]) == ("plain", "plain")
     assert seen["headers"]["x-own"] == "Yes"
     assert not {"cookie", "x-forwarded-for"} & set(seen["headers"])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sent", "expected"),
+    [
+        ("gzip", gzip.compress(b'{"a": 1}'), (200, {"a": 1})),
+        ("DEFLATE", zlib.compress(b'{"a": 1}'), (200, {"a": 1})),
+        ("gzip", b"", (200, {})),
+        ("utf-8", b'{"a": 1}', (200, {"a": 1})),  # a mistake of some clients
+        ("br", b"any", (415, "Content-Encoding br is not supported; use gzip.")),
+        ("gzip", gzip.compress(b"a")[:-4], (400, "The compressed body is truncated.")),
+        ("gzip", b'{"a": 1}', (400, "The body cannot be decompressed")),
+        ("gzip", gzip.compress(b"0" * 512_001), (413, "larger than 512000 bytes")),
+    ],
+)
+async def test_compressed_requests(hoglet, anybody, encoding, sent, expected):
+    path, _ = await webhook(
+        hoglet, "return {'httpResponse': {'status': 200, 'body': request.body}}"
+    )
+    headers = {"Content-Encoding": encoding, "Content-Type": "application/json"}
+    response = await anybody.post(path, content=sent, headers=headers)
+
+    status, answered = expected
+    assert response.status_code == status
+    if status == 200:
+        assert response.json() == answered
+    else:
+        assert answered in response.json()["error"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Every failure has the form ``{type, code, detail, attr}``; paths are normalized."""
 
+import gzip
 from collections.abc import AsyncGenerator
 from typing import Any, Literal
 
@@ -239,6 +240,15 @@ async def test_unknown_paths_and_methods(client: httpx.AsyncClient) -> None:
     assert method.headers["allow"] == "GET, HEAD, OPTIONS, POST"
     assert shape(below) == (404, "invalid_request", "not_found", None)
     assert page.text == person.text == "console"
+
+
+async def test_compressed_json_is_refused_as_such(client: httpx.AsyncClient) -> None:
+    sent = gzip.compress(b'{"a": 1}')
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    response = await client.post("/api/projects/1/things", content=sent, headers=headers)
+
+    assert shape(response) == (415, "invalid_request", "unsupported_media_type", None)
+    assert response.json()["detail"].startswith("Content-Encoding gzip is not supported")
 
 
 async def test_options_lists_the_methods_of_a_path(client: httpx.AsyncClient) -> None:

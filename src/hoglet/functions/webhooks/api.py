@@ -12,7 +12,14 @@ from starlette.responses import Response
 from hoglet.functions import repository, types
 from hoglet.functions.api import service_of
 from hoglet.functions.webhooks.service import Incoming, WebhookAnswer, Webhooks
-from hoglet.kit.errors import TooLarge
+from hoglet.kit.compression import (
+    ENCODINGS,
+    UNREAD_ENCODINGS,
+    InflatedTooLarge,
+    NotCompressed,
+    inflate,
+)
+from hoglet.kit.errors import TooLarge, Unreadable, UnsupportedMediaType
 from hoglet.web.error_handlers import add_error_key
 from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe
@@ -30,16 +37,23 @@ _GUARD_HEADERS = {
 
 
 @router.api_route("/public/webhooks/{name}", methods=["GET", "POST"])
-@describe({200: "*/*", 201: "*/*", 500: "*/*", "default": "*/*"}, problems=(405, 413, 429))
+@describe(
+    {200: "*/*", 201: "*/*", 500: "*/*", "default": "*/*"}, problems=(400, 405, 413, 415, 429)
+)
 async def receive_webhook(request: Request, name: str) -> Response:
     """Receive a webhook with a function of type ``source_webhook``.
 
     Raises:
-        TooLarge: a body over 512,000 bytes.
+        TooLarge: a body over 512,000 bytes, decompressed or not.
+        UnsupportedMediaType: its ``Content-Encoding`` is not known.
+        Unreadable: it cannot be decompressed.
     """
     try:
-        body = await read_body(request, limit_bytes=MAX_WEBHOOK_BYTES)
-    except TooLarge as error:
+        body = _plain(
+            await read_body(request, limit_bytes=MAX_WEBHOOK_BYTES),
+            request.headers.get("content-encoding", "").strip().lower(),
+        )
+    except (TooLarge, UnsupportedMediaType, Unreadable) as error:
         raise add_error_key(error) from None
     webhooks: Webhooks = request.app.state.webhooks
     incoming = Incoming(
@@ -70,6 +84,20 @@ async def get_site_script(request: Request, function_id: str, stamp: str) -> Res
         media_type="application/javascript",
         headers={"Cache-Control": f"public, max-age={_SCRIPT_SECONDS}"},
     )
+
+
+def _plain(body: bytes, encoding: str) -> bytes:
+    if encoding in UNREAD_ENCODINGS:
+        raise UnsupportedMediaType(f"Content-Encoding {encoding} is not supported; use gzip.")
+    if not body or encoding not in ENCODINGS:
+        return body
+    try:
+        return inflate(body, MAX_WEBHOOK_BYTES)
+    except NotCompressed as error:
+        raise Unreadable(str(error)) from None
+    except InflatedTooLarge:
+        detail = f"The request body is larger than {MAX_WEBHOOK_BYTES} bytes."
+        raise TooLarge(detail) from None
 
 
 async def _script(request: Request, function_id: str) -> str | None:
