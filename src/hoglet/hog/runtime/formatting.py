@@ -73,12 +73,11 @@ def _printed_by_json(value: Any) -> str | None:
         bounded = bounded_json(value)
         if bounded is None:
             return None
-        code, has_floats = bounded
-        if has_floats:
-            if has_odd_float(code):
-                code = settled_json(value, code)
-            elif code.find(b"null") >= 0 and orjson.loads(code) != value:  # NaN is null in JSON
-                return None
+        code, has_floats, has_infinite = bounded
+        if has_floats and has_odd_float(code):
+            code = settled_json(value, code)
+        elif has_infinite and orjson.loads(code) != value:
+            return None
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None
     return None if code is None else printed_from_json(code)
@@ -108,9 +107,14 @@ _spaced: Final = msgspec.json.format
 
 def _requoted(text: str) -> str:
     """JSON with strings in single quotes; other escapes are the same when printing."""
-    text = text.replace("\\\\", "\0").replace('\\"', "\1")  # JSON contains neither character
-    text = text.replace("'", "\\'").replace('"', "'")
-    return text.replace("\1", '"').replace("\0", "\\\\")
+    pairs = "\\\\" in text
+    if pairs:
+        text = text.replace("\\\\", "\0")  # JSON contains neither this character nor \1
+    text = text.replace('\\"', "\1")
+    if "'" in text:
+        text = text.replace("'", "\\'")
+    text = text.replace('"', "'").replace("\1", '"')
+    return text.replace("\0", "\\\\") if pairs else text
 
 
 def as_text(value: Any) -> str:

@@ -110,7 +110,7 @@ def _fast(value: Any) -> str:
         bounded = None
     if bounded is None:
         return _compact(export_value(value))
-    text, has_floats = bounded
+    text, has_floats, _ = bounded
     if has_floats and has_odd_float(text):
         settled = settled_json(value, text)
         return _without_plain(value) if settled is None else settled.decode()

@@ -9,7 +9,7 @@ Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#10-limi
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import orjson
@@ -56,10 +56,25 @@ _pack: Final[Callable[[Any, Any], None]] = msgspec.msgpack.Encoder(enc_hook=_par
 _PACKED_FLOAT: Final = 0xCB  # the byte before each float
 
 
-def bounded_json(
-    value: Any, default: Callable[[Any], Any] | None = None
-) -> tuple[bytes, bool] | None:
-    """The JSON of a value of a program, and whether it may contain floats; None if it is large.
+_finds_infinite: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]").search
+
+
+class BoundedJson(NamedTuple):
+    """The JSON of a value of moderate size.
+
+    Attributes:
+        code: as orjson writes it.
+        has_floats: whether it may contain floats.
+        has_infinite: whether it may contain NaN or infinity, which are null in JSON.
+    """
+
+    code: bytes
+    has_floats: bool
+    has_infinite: bool
+
+
+def bounded_json(value: Any, default: Callable[[Any], Any] | None = None) -> BoundedJson | None:
+    """The JSON of a value of a program, None if it is large.
 
     Args:
         value: a value of moderate size, see :func:`is_moderate`.
@@ -78,11 +93,12 @@ def bounded_json(
     except BufferError:
         if not is_moderate(value):
             return None
-        has_floats = True
+        has_floats = has_infinite = True
     else:
         has_floats = _PACKED_FLOAT in buffer
+        has_infinite = has_floats and _finds_infinite(buffer) is not None
     del view
-    return orjson.dumps(value, default, PLAIN_DATA), has_floats
+    return BoundedJson(orjson.dumps(value, default, PLAIN_DATA), has_floats, has_infinite)
 
 
 def settled_json(value: Any, code: bytes) -> bytes | None:
@@ -242,8 +258,12 @@ has_exponent: Final = finder(r"e[-+]?[0-9]+[\],}]")
 
 def has_odd_float(code: bytes) -> bool:
     """Whether JSON text may contain a number that Hog may write differently."""
-    return has_whole_float(code) or has_exponent(code)
+    if len(code) < _CHEAP_CALL:
+        return has_whole_float(code) or has_exponent(code)
+    return _finds_odd_float(code)
 
+
+_finds_odd_float: Final = finder(r"\.0[\],}]|e[-+]?[0-9]+[\],}]")
 
 has_tag: Final = finder("__hog")
 """Whether JSON text may contain the tagged form of a date or an error."""
