@@ -3,12 +3,14 @@
 from random import Random
 
 import pytest
+import re2
 
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.regex import (
     extracted,
     first_match,
     forget_patterns,
+    like,
     matches_anywhere,
     regex,
 )
@@ -86,6 +88,20 @@ def by_re2(pattern: str, text: str) -> object:
     piece = "" if spans is None else (spans[min(1, len(spans) - 1)] or "")
     is_found = spans is not None
     return piece, is_found, ignoring is not None, bool(text and pattern) and is_found
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_like_matches_as_in_re2(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 (a seed asks for it)
+    for _ in range(1000):
+        pattern = "".join(random.choice("ab%_@.(\\ \n[") for _ in range(random.randrange(8)))
+        text = "".join(random.choice("abab@.(\\ \n\r[x") for _ in range(random.randrange(12)))
+        in_re2 = {"%": r"[^\n\r]*", "_": r"[^\n\r]"}
+        bare = pattern.strip("%")
+        expression = "".join([in_re2.get(c) or f"(?:{re2.escape(c)})" for c in bare])
+        for subject in (text, text * 30):
+            is_match = first_match(expression, subject) is not None
+            assert like(subject, pattern) == is_match, (pattern, subject)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from hoglet.hog.runtime.numbers import whole
 from hoglet.hog.runtime.values import LARGEST_INTEGER, HogError
 
 DEEPEST: Final = 200  # most JSON libraries fail at about 250
-_ROOM: Final = 4096  # bytes of the JSON of a result that need not be copied
-_FEW: Final = 64
+_ROOM: Final = 4096  # bytes of a small value as MessagePack
+_FEW: Final = 24  # larger containers are tested faster by C code
 _OF_PART: Final = 60  # brackets of a part of a value that may itself nest by 125
 SHORT: Final = 1024  # longer strings are charged individually
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
@@ -218,15 +218,14 @@ def _is_plain_json(value: Any, most: int = DEEPEST) -> bool:
     buffer = bytearray(_ROOM)
     view = memoryview(buffer)  # while it exists, the buffer cannot grow
     try:
-        _write(value, buffer)
+        _pack(value, buffer)
         text = orjson.dumps(value, None, PLAIN_DATA)
-    except (BufferError, TypeError, ValueError, RecursionError):
+    except (BufferError, TypeError, ValueError, OverflowError, RecursionError):
         return False
-    finally:
-        view.release()
+    del view
     if len(text) > 2 * most and text.count(91) + text.count(123) > most:
         return False  # it may nest too deeply: each level begins with one of the brackets
-    return not has_whole_float(text)
+    return _PACKED_FLOAT not in buffer or not has_whole_float(text)
 
 
 _CHEAP_CALL: Final = 400

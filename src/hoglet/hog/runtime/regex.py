@@ -171,11 +171,17 @@ def _simple_search(pattern: str, ignore_case: bool) -> tuple[Callable[[str], Any
             steps *= 2 if most is None else most - fewest + 1
         else:
             powers += 1
+    flags = re.ASCII | (re.IGNORECASE if ignore_case or parts[1] else 0)
+    search = re.compile(body + (r"\Z" if parts[3] else ""), flags).search
+    return search, _longest_text(powers, steps)
+
+
+def _longest_text(powers: int, steps: int) -> int:
+    """The longest text, of 256 at most, for which its length to that power takes few steps."""
     longest = 256 if steps <= _MOST_STEPS else -1
     while longest >= 0 and (longest + 2) ** powers * steps > _MOST_STEPS:
         longest -= 1
-    flags = re.ASCII | (re.IGNORECASE if ignore_case or parts[1] else 0)
-    return re.compile(body + (r"\Z" if parts[3] else ""), flags).search, longest
+    return longest
 
 
 def _repeats(text: str | None) -> tuple[int, int | None]:
@@ -238,8 +244,8 @@ def like(text: Any, pattern: Any) -> bool:
             return False
         text, pattern = _scalar_text(text), _scalar_text(pattern)
     if len(pattern) <= _SHORT and text.isascii():
-        search = _wildcards(pattern)
-        if search is not None:
+        search, longest = _wildcards(pattern)
+        if len(text) <= longest:
             return search(text) is not None
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare:
@@ -251,15 +257,18 @@ _SHORT: Final = 64
 
 
 @lru_cache(maxsize=256)
-def _wildcards(pattern: str) -> Callable[[str], Any] | None:
-    """The search for a pattern whose only inner wildcard is ``_``; None for other patterns.
-
-    It takes at most 64 steps per character.
-    """
+def _wildcards(pattern: str) -> tuple[Callable[[str], Any], int]:
+    """The search for a pattern with inner wildcards, and the longest ASCII text to use it for."""
     bare = pattern.strip("%")
-    if "%" in bare or "_" not in bare or not bare.isascii():
-        return None
-    return re.compile(re.escape(bare).replace("_", r"[^\n\r]")).search
+    gaps = bare.count("%")
+    if not bare.isascii() or ("_" not in bare and not gaps):
+        return re.compile("").search, -1
+    parts = {"%": r"[^\n\r]*", "_": r"[^\n\r]"}
+    search = re.compile("".join([parts.get(c) or re.escape(c) for c in bare])).search
+    return search, _longest_text(gaps + 1, 2 * _SHORT) if gaps else _LONGEST_LIKE
+
+
+_LONGEST_LIKE: Final = 2**62  # any text: it takes at most 64 steps per character
 
 
 def ilike(text: Any, pattern: Any) -> bool:

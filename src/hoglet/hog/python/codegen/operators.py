@@ -60,6 +60,8 @@ class OperatorPrinter(Evaluation):
             return None
         operand = self.raw(subject)
         exact = _EXACT_TYPES.get(name.value)
+        if name.value == "string" and not operand.raw:
+            exact = "type({0}) {1} S"
         word = "is" if node.operator == "==" else "is not"
         if exact is not None:
             return Operand(f"({exact.format(operand.text, word)})", "B")
@@ -67,7 +69,9 @@ class OperatorPrinter(Evaluation):
         function = "R_typeof" if operand.raw else "L_typeof"
         slow = f"{function}({again}) {node.operator} {literal(name.value).text}"
         if name.value == "object":
-            other = "and" if word == "is" else "or"
+            other, inside = ("and", "not in") if word == "is" else ("or", "in")
+            if not operand.raw:
+                slow = f"'__hx_ast' {inside} {again}"
             return Operand(f"(type({first}) {word} D {other} {slow})", "B")
         is_text = (name.value == "string") == (node.operator == "==")
         text = f"type({first}) is S or" if is_text else f"type({first}) is not S and"
