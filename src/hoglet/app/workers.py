@@ -103,6 +103,9 @@ def build_workers(services: Services, features: Features) -> list[BackgroundWork
         worker = features.queries.worker
         workers.append(BackgroundWorker("queries", worker.run, worker.stop))
         workers.append(_cohort_jobs(features))
+        if services.settings.warehouse_cluster is None:
+            columns = features.text_columns
+            workers.append(BackgroundWorker("property columns", columns.run, columns.stop))
     if "pipeline" in roles:  # an executor may have a warehouse of its own
         workers.append(BackgroundWorker("telemetry", outbox.run, outbox.stop))
     return workers

@@ -1,5 +1,6 @@
 """The services of endpoints, built by the composition root, stored in ``app.state.endpoints``."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import msgspec
@@ -103,10 +104,12 @@ class SchemaProviders(msgspec.Struct, frozen=True):
     Attributes:
         schema_of: property types and group types of a project.
         row_readers: readers of ``system`` tables by name: ``{"system.actions": read_actions}``.
+        text_reads: counts how often queries read the texts of event properties.
     """
 
     schema_of: SchemaOf = _no_schema
     row_readers: Mapping[str, RowReader] = msgspec.field(default_factory=dict[str, RowReader])
+    text_reads: Counter[tuple[int, str]] = msgspec.field(default_factory=Counter[tuple[int, str]])
 
 
 def build_endpoints(
@@ -124,7 +127,12 @@ def build_endpoints(
     database, clock = access.database, access.clock
     targets, tables = RunTargets(database), MaterializedTables(database)
     compiler = QueryCompiler(
-        backends.sandbox, clock, schemas.schema_of, tables, is_sharded=settings.is_sharded
+        backends.sandbox,
+        clock,
+        schemas.schema_of,
+        tables,
+        is_sharded=settings.is_sharded,
+        text_reads=schemas.text_reads,
     )
     analyser = QueryAnalyzer(compiler, warehouse)
     materializer = MaterializationScheduler(queue, clock)

@@ -33,6 +33,7 @@ from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.resolve.node_resolver import NodeResolver
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
+from hoglet.hogql.text_columns import read_text_columns
 from hoglet.hogql.types import Type, clickhouse_type, record_type
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -59,7 +60,8 @@ class OutputColumn(msgspec.Struct, frozen=True):
 class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A compiled query: ``sql`` with ``params`` like ``{"project_id": 1, "v0": "pro"}``.
 
-    ``keys`` is the sort order for cursors.
+    ``keys`` is the sort order for cursors, ``text_properties`` the event properties that are read
+    as text and always are text.
     """
 
     sql: str
@@ -71,6 +73,7 @@ class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
     has_filters: bool
     limits: ResolvedLimit
     keys: tuple[Key, ...] = ()
+    text_properties: tuple[str, ...] = ()
 
 
 def compile_query(
@@ -126,7 +129,8 @@ def _compile(
         paged = seek_after(root, column_types(root), seek)
     relation, facts = apply_limits(paged, context.limits, page.limit, page.offset or 0)
     columns = _columns(resolver, relation, root, context)
-    enforced = enforce(relation, context)
+    reads = read_text_columns(enforce(relation, context), context.text_columns)
+    enforced = reads.relation
     sql, params = _print(flatten(enforced) if context.is_sharded else enforced, context)
     return CompiledQuery(
         sql=sql,
@@ -138,6 +142,7 @@ def _compile(
         has_filters=binder.has_filters,
         limits=facts,
         keys=() if seek is None else seek.keys or (),
+        text_properties=reads.properties,
     )
 
 

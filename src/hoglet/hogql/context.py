@@ -96,6 +96,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     ``group_0`` to ``group_4``, and ``group`` for types that all group types share;
     ``property_forms`` is ``{("event", "price"): "integer"}`` for properties whose stored values are
     all JSON ``text``, ``integer``, ``number`` or ``boolean``;
+    ``text_columns`` are the event properties of the form ``text`` that have a column of their own;
     ``group_types`` is ``{"company": 0}``;
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is timezone-aware; with
     ``is_now_pinned``, ``now()`` in a query returns it instead of the engine's time;
@@ -111,6 +112,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     week_start_day: int = 0
     property_types: Mapping[tuple[str, str], str] = {}
     property_forms: Mapping[tuple[str, str], str] = {}
+    text_columns: frozenset[str] = frozenset()
     group_types: Mapping[str, int] = {}
     saved_tables: Mapping[str, SavedTable] = {}
     test_account_filters: tuple[Mapping[str, Any], ...] = ()

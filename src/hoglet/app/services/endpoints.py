@@ -10,6 +10,8 @@ from hoglet.access.rate_limit import RateLimit
 from hoglet.app.services.container import Services
 from hoglet.cohorts.repository import cohort_refs
 from hoglet.definitions import repository as definitions
+from hoglet.definitions.observer import TEXT
+from hoglet.definitions.text_columns import TextColumnWorker
 from hoglet.endpoints.container import (
     EndpointBackends,
     EndpointServices,
@@ -24,14 +26,20 @@ from hoglet.functions.actions import repository as action_repository
 from hoglet.store.database import Database
 
 
-def _schema_loader(database: Database, events: EventsRepository) -> SchemaOf:
+def _schema_loader(
+    database: Database, events: EventsRepository, columns: TextColumnWorker
+) -> SchemaOf:
     """Loads what queries of a project can refer to."""
 
     async def load(project: Project) -> ProjectSchema:
         async with database.read() as session:
+            forms = await definitions.property_forms(session, project.id)
             return ProjectSchema(
                 property_types=await definitions.property_types(session, project.id),
-                property_forms=await definitions.property_forms(session, project.id),
+                property_forms=forms,
+                text_columns=[
+                    name for name in columns.filled if forms.get(("event", name)) == TEXT
+                ],
                 group_types=await events.group_types(session, project.id),
                 actions=await _actions(session, project.id),
                 cohorts=await cohort_refs(session, project.id),
@@ -46,17 +54,20 @@ async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str
 
 
 def build_endpoint_services(
-    services: Services, repository: EventsRepository, row_readers: Mapping[str, RowReader]
+    services: Services,
+    repository: EventsRepository,
+    row_readers: Mapping[str, RowReader],
+    columns: TextColumnWorker,
 ) -> EndpointServices:
     """The services of endpoints with the limits of the settings."""
     settings = services.settings
-    schemas = ProjectSchemas(_schema_loader(services.database, repository))
+    schemas = ProjectSchemas(_schema_loader(services.database, repository, columns))
     endpoints = build_endpoints(
         services.access,
         EndpointBackends(
             services.warehouse, services.queue, services.sandboxes.compile, services.registry
         ),
-        SchemaProviders(schemas.get, row_readers),
+        SchemaProviders(schemas.get, row_readers, columns.reads),
         EndpointSettings(
             site_url=settings.site_url,
             concurrent_queries=settings.query_concurrency or None,

@@ -21,6 +21,7 @@ from hoglet.definitions.json_forms import PropertyFormCounter
 from hoglet.definitions.property_service import PropertyDefinitionService
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionServices
+from hoglet.definitions.text_columns import TextColumnWorker
 from hoglet.endpoints import system_rows as endpoints
 from hoglet.endpoints.container import EndpointServices
 from hoglet.endpoints.run.system_rows import RowReader
@@ -33,6 +34,7 @@ from hoglet.pipeline.persons.deletions import PersonDeletions, PersonDependents
 from hoglet.pipeline.persons.splits import PersonSplits
 from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.queries.container import QueryServices, build_queries
+from hoglet.warehouse.text_columns import TextColumns
 
 
 class Features(msgspec.Struct):
@@ -45,14 +47,21 @@ class Features(msgspec.Struct):
     person_changes: PersonChangeServices
     cohorts: CohortServices
     definitions: DefinitionServices
+    text_columns: TextColumnWorker
 
 
 def build_features(services: Services) -> Features:
     """Build the features and register their access hooks."""
     events = build_events(services)
     functions = build_functions(services, property_types, person_criteria)
+    text_columns = TextColumnWorker(
+        TextColumns(services.warehouse),
+        services.clock,
+        on_filled=services.access.forget,
+        registry=services.registry,
+    )
     endpoints = build_endpoint_services(
-        services, events.repository, row_readers(functions.integrations)
+        services, events.repository, row_readers(functions.integrations), text_columns
     )
     connect_hooks(services, events)
     queries = build_queries(endpoints, services.queue)
@@ -69,7 +78,9 @@ def build_features(services: Services) -> Features:
         EventDefinitionService(services.access),
     )
     changes = build_person_changes(services, events, endpoints, cohorts)
-    return Features(events, functions, endpoints, queries, changes, cohorts, definitions)
+    return Features(
+        events, functions, endpoints, queries, changes, cohorts, definitions, text_columns
+    )
 
 
 def build_person_changes(

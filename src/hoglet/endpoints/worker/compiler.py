@@ -5,7 +5,8 @@ few different values, so results are cached by everything they depend on.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from types import NoneType
@@ -53,7 +54,8 @@ class ProjectSchema(msgspec.Struct, frozen=True, dict=True):
     """What queries of a project can refer to.
 
     ``property_types`` is ``{("event", "price"): "Numeric"}``, ``property_forms``
-    ``{("event", "price"): "integer"}`` if all values have one JSON form, ``group_types`` is
+    ``{("event", "price"): "integer"}`` if all values have one JSON form, ``text_columns``
+    are event properties of the form ``text`` that have a column, ``group_types`` is
     ``{"company": 0}``, ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts``
     ``{"12": CohortRef("Paying", 31)}``; queries of other cohorts are refused.
     """
@@ -64,6 +66,7 @@ class ProjectSchema(msgspec.Struct, frozen=True, dict=True):
     property_forms: Mapping[tuple[str, str], str] = msgspec.field(
         default_factory=dict[tuple[str, str], str]
     )
+    text_columns: Collection[str] = ()
     group_types: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
     actions: Mapping[str, Mapping[str, Any]] = msgspec.field(
         default_factory=dict[str, Mapping[str, Any]]
@@ -77,6 +80,7 @@ class ProjectSchema(msgspec.Struct, frozen=True, dict=True):
             digest="",
             property_types=[(*key, type_) for key, type_ in self.property_types.items()],
             property_forms=[(*key, form) for key, form in self.property_forms.items()],
+            text_columns=sorted(self.text_columns),
             group_types=dict(self.group_types),
             actions={number: dict(action) for number, action in self.actions.items()},
             cohorts=dict(self.cohorts),
@@ -149,6 +153,8 @@ class QueryCompiler:
         schema_of: property types and group types of a project.
         tables: the project's materialized endpoints.
         is_sharded: whether the warehouse is a cluster.
+        text_reads: counts how often queries read the texts of event properties, by project and
+            name.
     """
 
     def __init__(
@@ -159,12 +165,14 @@ class QueryCompiler:
         tables: MaterializedTables,
         *,
         is_sharded: bool = False,
+        text_reads: Counter[tuple[int, str]] | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._clock = clock
         self._schema_of = schema_of
         self._tables = tables
         self._is_sharded = is_sharded
+        self._text_reads = Counter[tuple[int, str]]() if text_reads is None else text_reads
         self._known = BoundedCache[bytes, tuple[float, EndpointSql]](REMEMBERED)
 
     async def compile(
@@ -242,6 +250,8 @@ class QueryCompiler:
         )
         request = CompileRequest(query=query, context=context)
         compiled = await self.call(_INSIGHT, request, InsightSql)
+        for each in compiled.queries:
+            self._count_reads(project.id, each)
         return CompiledInsight(compiled.queries, compiled.date_range, context)
 
     async def _compile(
@@ -253,11 +263,17 @@ class QueryCompiler:
         remembered = self._known.get(key)
         if remembered is not None and remembered[0] > now:
             self._known.move_to_end(key)
+            self._count_reads(context.project_id, remembered[1])
             return remembered[1]
         request = msgspec.structs.replace(request, context=self.stamped(context))
         compiled = await self.call(operation, request, EndpointSql)
         self._known.put(key, (now + RELATIVE_DATES_SECONDS, compiled))
+        self._count_reads(context.project_id, compiled)
         return compiled
+
+    def _count_reads(self, project_id: int, compiled: EndpointSql) -> None:
+        if compiled.text_properties:
+            self._text_reads.update((project_id, name) for name in compiled.text_properties)
 
     async def explained(self, query: QueryNode, error: QueryRefused) -> HogletError:
         """Translate an engine error to HogQL terms, with a position in the query's text.
@@ -317,6 +333,7 @@ def _named(schema: SchemaMessage) -> SchemaMessage:
         digest=schema.digest,
         property_types=[],
         property_forms=[],
+        text_columns=[],
         group_types={},
         actions={},
         cohorts={},

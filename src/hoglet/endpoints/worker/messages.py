@@ -33,6 +33,7 @@ class SchemaMessage(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     property_types: PropertyTypes
     property_forms: PropertyTypes
+    text_columns: list[str]
     group_types: dict[str, int]
     actions: dict[str, dict[str, Any]]
     cohorts: dict[str, CohortRef]
@@ -82,6 +83,7 @@ class CompileContext(msgspec.Struct, frozen=True, kw_only=True):
             week_start_day=self.week_start_day,
             property_types={(kind, name): type_ for kind, name, type_ in schema.property_types},
             property_forms={(kind, name): form for kind, name, form in schema.property_forms},
+            text_columns=frozenset(schema.text_columns),
             group_types=schema.group_types,
             actions=schema.actions,
             cohorts=schema.cohorts,
@@ -140,7 +142,8 @@ class EndpointSql(msgspec.Struct, frozen=True):
 
     ``keys`` is the sort order for cursors; ``filtered`` are the table columns that runs filter by;
     ``system_tables`` are those whose rows must be bound, e.g. ``system.actions``; ``state`` reads
-    the current state of the buckets of a table that can be built incrementally.
+    the current state of the buckets of a table that can be built incrementally;
+    ``text_properties`` are the event properties that are read as text and always are text.
     """
 
     sql: str
@@ -151,6 +154,7 @@ class EndpointSql(msgspec.Struct, frozen=True):
     keys: tuple[Key, ...] = ()
     filtered: list[str] = []
     system_tables: list[str] = []
+    text_properties: list[str] = []
     state: "EndpointSql | None" = None
 
 

@@ -366,6 +366,7 @@ def _sql(compiled: CompiledQuery) -> EndpointSql:
         columns=[(column.name, column.type) for column in compiled.columns],
         hogql=compiled.hogql,
         limits=compiled.limits,
+        text_properties=list(compiled.text_properties),
         keys=compiled.keys,
         system_tables=[name for name in compiled.tables if name in SYSTEM_TABLES],
     )

@@ -41,7 +41,7 @@ _NAMES = (
     (re.compile(r"\s*\(maximum:[^)]*\)"), ""),
 )
 _INTERNAL = re.compile(
-    r"__\w|\b_CAST\b|\bCAST\(|DB::|\bproject_id\b|properties_json|_OrNull\(|assumeNotNull\(|"
+    r"__\w|\b_CAST\b|\bCAST\(|DB::|\bproject_id\b|properties_json|property_text_|_OrNull\(|assumeNotNull\(|"
     r"\bparseDateTime64BestEffort|accurateCast|\bifNull\(|\bhoglet_|\bsize = |"
     r"\{\w+:\w+\}|_setting\b|\bsettings?\b `|\bv\d+\b|\bMethod \w|Nullable|LowCardinality|"
     r"\b[A-Z]\w*Column\b|\bColumn[A-Z]\w*|(?:Int|Float|DateTime)\d|\bException\b|\bBad cast\b"

@@ -23,6 +23,20 @@ _PLAIN_KEY = re.compile(r"[^\x00-\x1f`\\]{1,200}\Z")
 """Keys that ClickHouse accepts as a quoted path; tested with ``^ : [ ] %`` and dots."""
 
 
+TEXT_COLUMN = "property_text_"
+"""Prefix of columns that have the text of an event property, see :func:`text_column`."""
+
+
+def text_column(key: str) -> str:
+    """The column of the events table that has a property's text, if the table has that column."""
+    return f"{TEXT_COLUMN}{key}"
+
+
+def text_path(key: str) -> str:
+    """How the text of an event property is read from the JSON column: NULL for other values."""
+    return f"properties_json.{quote_name(key)}.:String"
+
+
 def quote_name(name: str) -> str:
     """A name in backquotes, with backslashes and backquotes escaped."""
     escaped = name.replace("\\", "\\\\").replace("`", "\\`").replace("\x00", "\\0")

@@ -1,0 +1,144 @@
+"""Text properties that are read often get columns of their own, which queries then read."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from hoglet.definitions.text_columns import MOST_COLUMNS, TextColumnWorker
+from hoglet.hogql import QueryContext, compile_query
+from hoglet.kit.clock import FixedClock
+from hoglet.warehouse import ClickHouseWarehouse
+from hoglet.warehouse.text_columns import TextColumns
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+PROJECT, SMALL = 880_601, 880_602
+EVENTS = 120_000
+SECONDS = 60
+FILL = """INSERT INTO events
+    (project_id, uuid, event, properties, timestamp, distinct_id, person_id)
+SELECT {project:Int64}, generateUUIDv4(), 'e', concat('{"plan":', ['"pro"', '"free"', '7', 'null']
+    [number % 4 + 1], ',"city":"', toString(number % 90), '","id":"', toString(number),
+    '","rare":', if(number % 200 = 0, '"x"', '1'), '}'),
+    toDateTime64('2026-05-01', 6, 'UTC'), 'd', generateUUIDv4()
+FROM numbers({events:UInt64})"""
+
+type Worker = Callable[[], TextColumnWorker]
+
+
+@pytest.fixture
+async def worker(warehouse: ClickHouseWarehouse) -> AsyncGenerator[Worker]:
+    """Makes workers, each as after a start of the server; the table has no columns at first."""
+    columns = TextColumns(warehouse)
+    if await columns.size(PROJECT) == 0:
+        for project, events in ((PROJECT, EVENTS), (SMALL, 2_000)):
+            await warehouse.command(FILL, {"project": project, "events": events})
+    yield lambda: TextColumnWorker(columns, FixedClock(NOW), lambda: None, CollectorRegistry())
+    for name in await columns.filled():
+        await warehouse.command(
+            f"ALTER TABLE events DROP COLUMN `property_text_{name}` SETTINGS mutations_sync = 2"
+        )
+
+
+async def _work(worker: TextColumnWorker, *names: str) -> None:
+    """Let a worker work until queries can read the columns."""
+    async with asyncio.timeout(SECONDS):
+        while not worker.filled.issuperset(names):
+            await worker.work()
+            await asyncio.sleep(0.02)
+
+
+async def _rows(warehouse: ClickHouseWarehouse, filled: frozenset[str]) -> tuple[str, list[object]]:
+    context = QueryContext(
+        project_id=PROJECT, property_forms={("event", "plan"): "text"}, text_columns=filled
+    )
+    query = "SELECT properties.plan AS p, count() FROM events GROUP BY p ORDER BY p"
+    compiled = compile_query(query, context=context)
+    answer = await warehouse.query(compiled.sql, compiled.params)
+    return compiled.sql, list(map(tuple, answer.rows))
+
+
+async def test_a_property_that_is_read_twice(worker: Worker, warehouse: ClickHouseWarehouse):
+    tried = worker()
+    _, before = await _rows(warehouse, tried.filled)
+    tried.reads.update({(PROJECT, "plan"): 1})
+    await tried.work()
+    assert await TextColumns(warehouse).filled() == {}
+
+    tried.reads.update({(PROJECT, "plan"): 1})
+    await _work(tried, "plan")
+    sql, after = await _rows(warehouse, tried.filled)
+
+    assert "property_text_plan" in sql
+    assert after == before == [("free", EVENTS // 4), ("pro", EVENTS // 4), (None, EVENTS // 2)]
+    await warehouse.command(FILL, {"project": PROJECT, "events": 4})
+    assert (await _rows(warehouse, tried.filled))[1] == (await _rows(warehouse, frozenset()))[1]
+
+
+@pytest.mark.parametrize(
+    ("project", "name"),
+    [
+        pytest.param(SMALL, "plan", id="few events"),
+        pytest.param(PROJECT, "id", id="many different values"),
+        pytest.param(PROJECT, "rare", id="few texts"),
+        pytest.param(PROJECT, "missing", id="no value"),
+        pytest.param(PROJECT, "a.b", id="a name with a dot"),
+        pytest.param(PROJECT, "x" * 90, id="a long name"),
+    ],
+)
+async def test_unsuitable_properties(
+    worker: Worker, warehouse: ClickHouseWarehouse, project: int, name: str
+):
+    tried = worker()
+    tried.reads.update({(project, name): 9})
+
+    await tried.work()
+    await tried.work()
+
+    assert await TextColumns(warehouse).filled() == {}
+
+
+async def test_a_column_that_a_killed_server_left_unfilled(
+    worker: Worker, warehouse: ClickHouseWarehouse
+):
+    await TextColumns(warehouse).add(["city"])
+    restarted = worker()
+    await restarted.load()
+    assert restarted.filled == frozenset()
+
+    restarted.reads.update({(PROJECT, "city"): 2})
+    await _work(restarted, "city")
+
+
+async def test_a_server_that_starts_reads_filled_columns(worker: Worker):
+    first, second = worker(), worker()
+    first.reads.update({(PROJECT, "city"): 2})
+    await _work(first, "city")
+
+    await second.load()
+
+    assert second.filled == {"city"}
+
+
+@pytest.mark.slow
+async def test_two_servers_at_once(worker: Worker):
+    servers = [worker(), worker()]
+    for server in servers:
+        server.reads.update({(PROJECT, "city"): 2, (PROJECT, "plan"): 2})
+
+    await asyncio.gather(*(_work(server, "city", "plan") for server in servers))
+
+
+@pytest.mark.slow
+async def test_the_table_has_a_limit_of_columns(worker: Worker, warehouse: ClickHouseWarehouse):
+    tried, columns = worker(), TextColumns(warehouse)
+    numbers = count()
+    await columns.add([f"other {next(numbers)}" for _ in range(MOST_COLUMNS - 1)])
+    tried.reads.update({(PROJECT, "city"): 3, (PROJECT, "plan"): 2})
+
+    await _work(tried, "city")
+
+    assert len(await columns.filled()) == MOST_COLUMNS
