@@ -24,7 +24,7 @@ _MOST_FORMATTED_ROWS = 200
 
 def body_of(answer: RunResult, *, extra: Json | None = None) -> bytes:
     """The 200 body of a run; ``extra`` replaces keys (``explain``, ``formatted_results``)."""
-    return b"".join((BODY_START, answer.result.rows_json, after_rows(answer, extra or {})))
+    return b"".join((BODY_START, *answer.result.parts.pieces(), after_rows(answer, extra or {})))
 
 
 def after_rows(answer: RunResult, extra: Json) -> bytes:

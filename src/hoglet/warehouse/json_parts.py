@@ -21,18 +21,35 @@ HELD_BYTES: Final = 2 * 1024 * 1024
 class JsonParts:
     """JSON arrays of consecutive rows, e.g. ``b'[["a",1],["b",2]]'``; at least one.
 
+    Several parts are kept without their brackets, so that all rows become one array without being
+    copied: each copy of 10,000 rows takes 0.1 ms, during which no other thread runs.
+
+    Args:
+        texts: JSON arrays, or one text of any JSON.
+
     Concurrency: may be read by several threads at once. The file is deleted with the last
     reference; it has no name, so a killed process leaves nothing behind.
     """
 
-    __slots__ = ("_digest", "_file", "_held", "_spans", "total_bytes")
+    __slots__ = ("_digest", "_file", "_held", "_is_whole", "_rows_bytes", "_spans")
 
-    def __init__(self, parts: Iterable[bytes]) -> None:
-        self._held: list[bytes] = list(parts)
+    def __init__(self, texts: Iterable[bytes]) -> None:
+        self._held: list[bytes] = list(texts)
+        self._is_whole = len(self._held) == 1
+        if not self._is_whole:
+            self._held = [array[1:-1] for array in self._held]
         self._file: IO[bytes] | None = None
         self._spans: list[tuple[int, int]] = []
         self._digest: bytes | None = None
-        self.total_bytes = sum(map(len, self._held))
+        self._rows_bytes = sum(map(len, self._held))
+
+    @property
+    def total_bytes(self) -> int:
+        """Length of all rows as one JSON array."""
+        if self._is_whole:
+            return self._rows_bytes
+        commas = len(self) - 1
+        return len(b"[") + self._rows_bytes + commas + len(b"]")
 
     def __len__(self) -> int:
         """The number of parts."""
@@ -40,20 +57,19 @@ class JsonParts:
 
     def __iter__(self) -> Iterator[bytes]:
         """The parts; those of a file are read one at a time."""
-        if self._file is None:
-            yield from self._held
-            return
-        number = self._file.fileno()
-        for start, size in self._spans:
-            yield os.pread(number, size, start)
+        for rows in self._rows():
+            yield rows if self._is_whole else b"[" + rows + b"]"
 
     def pieces(self) -> Iterator[bytes]:
         """All rows as one JSON array, in pieces."""
-        if len(self) == 1:
-            yield from self
+        if self._is_whole:
+            yield from self._held
             return
-        for number, part in enumerate(self):
-            yield (b"," if number else b"[") + part[1:-1]
+        before = b"["
+        for rows in self._rows():
+            yield before
+            yield rows
+            before = b","
         yield b"]"
 
     def digest(self) -> bytes:
@@ -65,30 +81,38 @@ class JsonParts:
             self._digest = hashed.digest()
         return self._digest
 
-    def _append(self, part: bytes) -> None:
-        self.total_bytes += len(part)
-        if self._file is None and self.total_bytes <= HELD_BYTES:
-            self._held.append(part)
+    def _rows(self) -> Iterator[bytes]:
+        """The rows of each part, e.g. ``b'["a",1],["b",2]'``."""
+        if self._file is None:
+            yield from self._held
+            return
+        number = self._file.fileno()
+        for start, size in self._spans:
+            yield os.pread(number, size, start)
+
+    def _append(self, rows: bytes) -> None:
+        self._rows_bytes += len(rows)
+        if self._file is None and self._rows_bytes <= HELD_BYTES:
+            self._held.append(rows)
             return
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="hoglet-rows-")  # noqa: SIM115 (see above)
             held, self._held = self._held, []
             for each in held:
                 self._write(self._file, each)
-        self._write(self._file, part)
+        self._write(self._file, rows)
 
-    def _write(self, file: IO[bytes], part: bytes) -> None:
+    def _write(self, file: IO[bytes], rows: bytes) -> None:
         start = self._spans[-1][0] + self._spans[-1][1] if self._spans else 0
-        file.write(part)
-        self._spans.append((start, len(part)))
+        file.write(rows)
+        self._spans.append((start, len(rows)))
 
     def _finish(self) -> None:
         if self._file is not None:
             self._file.flush()
             self.digest()  # here, in the thread that reads the rows, not in the event loop
         elif not self._held:
-            self._held.append(b"[]")
-            self.total_bytes = len(b"[]")
+            self._held.append(b"")
 
 
 class JsonPartsWriter:
@@ -107,7 +131,7 @@ class JsonPartsWriter:
         self.count = 0
 
     def add(self, rows: bytes, separator: bytes) -> None:
-        """Add rows encoded as JSON arrays, with a separator between them.
+        """Add rows encoded as JSON arrays, with a separator between them, and maybe at the end.
 
         Raises:
             QueryTooCostly: all rows together are larger than ``most_bytes``.
@@ -115,8 +139,8 @@ class JsonPartsWriter:
         """
         self._received_bytes += len(rows)
         refuse_large(self._received_bytes, self._most_bytes)
-        added = rows.count(separator) + 1
-        end = len(rows)
+        end = len(rows) - (len(separator) if rows.endswith(separator) else 0)
+        added = rows.count(separator, 0, end) + 1
         if self._most_rows is not None and self.count + added > self._most_rows:
             excess = min(self.count + added - self._most_rows, added)
             for _ in range(excess):
@@ -147,7 +171,7 @@ class JsonPartsWriter:
         while start < end:
             stop = rows.find(separator, start + PART_BYTES, end)
             stop = end if stop < 0 else stop
-            part = b"[" + rows[start:stop].replace(separator, b",") + b"]"
+            part = rows[start:stop].replace(separator, b",")
             self._parts._append(part)  # noqa: SLF001 (the class above)
             start = stop + len(separator)
 

@@ -153,8 +153,7 @@ def read_blocks(
         for block in blocks:
             rows_read += block.storage_rows_read()
             bytes_read += block.storage_bytes_read()
-            written = block.bytes()
-            into.add(written[: -len(_LINE_END)], _LINE_END)
+            into.add(block.bytes(), _LINE_END)
     if not into.count:
         return None
     statistics = Statistics(rows_read, bytes_read, time.perf_counter() - began)

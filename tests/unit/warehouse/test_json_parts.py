@@ -1,5 +1,6 @@
 """Results in parts: the rows are the same wherever parts begin, in memory and in a file."""
 
+import operator
 import tempfile
 from collections.abc import Sequence
 from typing import Any
@@ -21,8 +22,9 @@ def written(rows: Sequence[Any], separator: bytes) -> bytes:
 
 def rows_of(parts: JsonParts) -> list[Any]:
     in_parts = [row for part in parts for row in orjson.loads(part)]
-    assert orjson.loads(b"".join(parts.pieces())) == in_parts
-    assert parts.total_bytes == sum(map(len, parts))
+    whole = b"".join(parts.pieces())
+    assert orjson.loads(whole) == in_parts
+    assert parts.total_bytes == len(whole)
     assert len(parts) == len(list(parts)) > 0
     return in_parts
 
@@ -69,8 +71,34 @@ def test_the_digest_does_not_depend_on_where_parts_begin(where: str) -> None:
     assert JsonParts((orjson.dumps(ROWS[1:]),)).digest() not in digests
 
 
+@pytest.mark.parametrize("most", [None, 1, 3])
+def test_a_separator_after_the_last_row_is_not_a_row(most: int | None) -> None:
+    writer = JsonPartsWriter(most, 10**9)
+    writer.add(b"[1]\n[2]\n", b"\n")
+    writer.add(b"[3]\n", b"\n")
+
+    assert (rows_of(writer.finish()), writer.count) == ([[1], [2], [3]][:most], 3)
+
+
+def test_rows_are_joined_without_being_copied() -> None:
+    writer = JsonPartsWriter(None, 10**9)
+    for start in (0, 500):
+        writer.add(written(ROWS[start : start + 500], b"\n"), b"\n")
+    parts = writer.finish()
+
+    once, again = list(parts.pieces()), list(parts.pieces())
+    assert all(map(operator.is_, once, again))
+
+
+@pytest.mark.parametrize("text", [b"{}", b'{"bins":[]}', b"[]", b"[1]", b"null"])
+def test_one_text_is_kept_as_it_is(text: bytes) -> None:
+    parts = JsonParts((text,))
+    assert (list(parts), list(parts.pieces()), parts.total_bytes) == ([text], [text], len(text))
+
+
 def test_no_rows_are_an_empty_array() -> None:
-    assert list(JsonPartsWriter(None, 10).finish()) == [b"[]"]
+    parts = JsonPartsWriter(None, 10).finish()
+    assert (list(parts), b"".join(parts.pieces()), parts.total_bytes) == ([b"[]"], b"[]", 2)
 
 
 def test_too_many_bytes_are_refused_whether_the_rows_are_kept_or_not(where: str) -> None:

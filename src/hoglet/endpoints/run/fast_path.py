@@ -305,7 +305,7 @@ class KnownRequests:
         scope = known.scope
         empty = RunResult(
             read_plan.target,
-            replace(result, parts=JsonParts((b"",))),
+            replace(result, parts=JsonParts((b"[]",))),
             _NO_ID,
             scope.project.timezone,
             is_cached=True,
@@ -318,8 +318,7 @@ class KnownRequests:
             headers = known.kind.headers(etag, None)
             return _Ready(ref(cached), until, _start(304, headers), (), entry)
         pieces = known.kind.after_rows(empty)
-        gaps = len(result.parts) - 1  # "][" between two parts becomes ","
-        length = len(BODY_START) + result.rows_bytes - gaps
+        length = len(BODY_START) + result.rows_bytes
         length += sum(map(len, pieces)) + len(str(_NO_ID)) * (len(pieces) - 1)
         headers = known.kind.headers(etag, result)
         headers += [(b"content-length", b"%d" % length), (b"content-type", JSON.encode())]

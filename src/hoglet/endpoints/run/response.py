@@ -285,8 +285,7 @@ def answered(
 def _in_pieces(answer: RunResult, headers: dict[str, str], end: bytes) -> Response:
     """Stream a large body instead of copying its rows into one more string."""
     result = answer.result
-    gaps = len(result.parts) - 1  # "][" between two parts becomes ","
-    length = len(BODY_START) + result.rows_bytes - gaps + len(end)
+    length = len(BODY_START) + result.rows_bytes + len(end)
 
     async def pieces() -> AsyncIterator[bytes]:
         yield BODY_START
