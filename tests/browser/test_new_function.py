@@ -63,6 +63,17 @@ def test_a_blank_function_of_each_type_is_created(
     assert stored["hog"]
 
 
+def test_a_double_click_creates_one_function(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    page.goto(f"{NEW}?blank=destination")
+    page.get_by_label("Function name").fill("Created once")
+    page.get_by_role("button", name="Create").dblclick()
+    expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}$"))
+
+    listed = server.client.get("/api/projects/1/hog_functions/?search=Created once").json()
+    assert listed["count"] == 1
+
+
 def test_an_error_stands_at_its_input(signed_in: Page) -> None:
     page = signed_in
     page.goto(f"{NEW}?template=template-slack")

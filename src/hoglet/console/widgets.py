@@ -136,11 +136,31 @@ async def until_closed(dialog: ui.dialog) -> None:
     remove(dialog)
 
 
-def submit_button(
-    text: str, act: Callable[[], Awaitable[None]], icon: str | None = None
-) -> ui.button:
+type Act = Callable[[], Awaitable[bool | None]]
+"""What a button does; True if it opens another page."""
+
+
+def one_at_a_time(act: Act) -> Callable[[], Awaitable[None]]:
+    """Ignore clicks while an action runs or its page is being left: a double click acts once."""
+    is_busy = False
+
+    async def run() -> None:
+        nonlocal is_busy
+        if is_busy:
+            return
+        is_busy = True
+        is_leaving: bool | None = False
+        try:
+            is_leaving = await act()
+        finally:
+            is_busy = bool(is_leaving)
+
+    return run
+
+
+def submit_button(text: str, act: Act, icon: str | None = None) -> ui.button:
     """The button that sends the form around it, an element with ``data-form``; Enter presses it."""
-    return ui.button(text, icon=icon, on_click=act).props("data-submit")
+    return ui.button(text, icon=icon, on_click=one_at_a_time(act)).props("data-submit")
 
 
 def remove(dialog: ui.dialog) -> None:

@@ -13,7 +13,16 @@ from hoglet.console.records.project import EventRecord, RequestBody
 from hoglet.console.session import Sessions
 from hoglet.console.snippets import first_event, snippets
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import Link, Text, failed, heading, moment, notify, section
+from hoglet.console.widgets import (
+    Link,
+    Text,
+    failed,
+    heading,
+    moment,
+    notify,
+    one_at_a_time,
+    section,
+)
 
 _EVER = "1970-01-01T00:00:00Z"
 _POLL_SECONDS = 1.0
@@ -127,7 +136,7 @@ class _Home:
                 with ui.element("div").classes("card"):
                     Text("h3", title)
                     ui.label(text).classes("muted")
-                    button = ui.button("Create", on_click=create).props("outline")
+                    button = ui.button("Create", on_click=one_at_a_time(create)).props("outline")
                     button.props["aria-label"] = f"Create: {title}"
 
     async def _send_event(self) -> None:
@@ -135,8 +144,8 @@ class _Home:
         reply = await self._backend.call("POST", "/capture/", body=event)
         notify(reply, "Event sent. It runs functions like any other event.")
 
-    async def _webhook(self) -> None:
-        await self._create_function(
+    async def _webhook(self) -> bool:
+        return await self._create_function(
             {
                 "type": "destination",
                 "template_id": "template-webhook",
@@ -147,8 +156,8 @@ class _Home:
             "Created. Set the URL, run a test, then enable it.",
         )
 
-    async def _bots(self) -> None:
-        await self._create_function(
+    async def _bots(self) -> bool:
+        return await self._create_function(
             {
                 "type": "transformation",
                 "template_id": "template-bot-detection",
@@ -157,12 +166,13 @@ class _Home:
             "Created. Review it, then enable it.",
         )
 
-    async def _create_function(self, body: RequestBody, done: str) -> None:
+    async def _create_function(self, body: RequestBody, done: str) -> bool:
         reply = await self._backend.send("POST", "/hog_functions", body | {"enabled": False})
         if notify(reply, done):
             ui.navigate.to(f"{self._project}/functions/{reply.body['id']}")
+        return reply.is_good
 
-    async def _users(self) -> None:
+    async def _users(self) -> bool:
         name = "daily_active_users"
         body = {"name": name, "query": {"kind": "HogQLQuery", "query": _DAILY}}
         existing = await self._backend.get(f"/endpoints/{name}")
@@ -170,3 +180,4 @@ class _Home:
             existing = await self._backend.send("POST", "/endpoints", body)
         if notify(existing, "The endpoint can be called."):
             ui.navigate.to(f"{self._project}/endpoints/{name}")
+        return existing.is_good

@@ -10,7 +10,7 @@ from hoglet.console.components.polling import poll_while_visible
 from hoglet.console.records.functions import DeadLetterRecord
 from hoglet.console.records.project import RequestBody
 from hoglet.console.source_excerpt import code_block
-from hoglet.console.widgets import Text, empty, notify, until_closed
+from hoglet.console.widgets import Text, empty, notify, one_at_a_time, until_closed
 
 _PAGE = 500
 _AGAIN_SECONDS = 5.0
@@ -51,8 +51,10 @@ class _Panel:
     async def draw(self) -> None:
         self._buttons = ui.row().classes("items-center gap-2")
         with self._buttons:
-            ui.button("Redrive all", icon="replay", on_click=lambda: self._redrive({"all": True}))
-            self._chosen = ui.button("Redrive selected", on_click=self._redrive_chosen)
+            ui.button("Redrive all", icon="replay", on_click=one_at_a_time(self._redrive_all))
+            self._chosen = ui.button(
+                "Redrive selected", on_click=one_at_a_time(self._redrive_chosen)
+            )
             self._chosen.props("flat").set_enabled(False)
         text = f"The newest {_PAGE} are shown. Redrive all includes the older ones."
         self._caption = ui.label(text).classes("muted")
@@ -83,6 +85,9 @@ class _Panel:
             return
         self._table.show(_rows(dead_letters))
         self._chosen.set_enabled(bool(self._table.selected))
+
+    async def _redrive_all(self) -> None:
+        await self._redrive({"all": True})
 
     async def _redrive_chosen(self) -> None:
         await self._redrive({"ids": self._table.selected})

@@ -12,7 +12,7 @@ from hoglet.console.api_client import Backend, Reply
 from hoglet.console.components.save_warnings import open_with_warnings
 from hoglet.console.records.functions import FunctionRecord, SaveWarning
 from hoglet.console.records.project import RequestBody
-from hoglet.console.widgets import Link, confirm, moment, notify, url_value
+from hoglet.console.widgets import Link, confirm, moment, notify, one_at_a_time, url_value
 
 _CONFLICT = 409
 _CHANGED = (
@@ -46,6 +46,7 @@ class DraftSwitch:
             if self.is_open
             else function
         )
+        self._save = one_at_a_time(self._save_open)
         self._page = f"/project/{backend.project_id}/functions/{function['id']}"
 
     def notice(self) -> None:
@@ -80,14 +81,17 @@ class DraftSwitch:
         self._body, self._saved, self._refused = body, saved, refused
         if self.is_open:
             ui.button("Save draft", icon="save", on_click=self.save).props("outline data-save")
-            ui.button("Publish", icon="publish", on_click=self._publish)
+            ui.button("Publish", icon="publish", on_click=one_at_a_time(self._publish))
             return
         if self._draft is None:
-            ui.button("Start a draft", on_click=self._begin).props("outline")
+            ui.button("Start a draft", on_click=one_at_a_time(self._begin)).props("outline")
         ui.button("Save", icon="save", on_click=self.save).props('data-save title="Ctrl+S"')
 
     async def save(self) -> None:
-        """Save the open version."""
+        """Save the open version, unless it is being saved."""
+        await self._save()
+
+    async def _save_open(self) -> None:
         await self._send(is_draft=self.is_open)
 
     async def _send(self, *, is_draft: bool) -> Reply | None:
@@ -126,17 +130,20 @@ class DraftSwitch:
             return None
         return await self._backend.send("PATCH", self._path, {"draft": body})
 
-    async def _begin(self) -> None:
+    async def _begin(self) -> bool:
         reply = await self._send(is_draft=True)
-        if reply is not None:
-            open_with_warnings(f"{self._page}?version=draft", reply.body)
+        if reply is None:
+            return False
+        open_with_warnings(f"{self._page}?version=draft", reply.body)
+        return True
 
-    async def _publish(self) -> None:
+    async def _publish(self) -> bool:
         if await self._send(is_draft=True) is None:
-            return
+            return False
         reply = await self._backend.send("POST", f"{self._path}/publish", {})
         if notify(reply, "Published."):
             open_with_warnings(self._page, reply.body)
+        return reply.is_good
 
     async def _discard(self) -> None:
         text = "The changes of the draft are lost. The live function stays as it is."

@@ -1,6 +1,5 @@
 """The page of a function: code, test runs, logs, metrics, dead letters and history."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nicegui import ui
@@ -22,6 +21,7 @@ from hoglet.console.pages.not_found import not_found_in
 from hoglet.console.records.functions import FunctionRecord
 from hoglet.console.session import Sessions
 from hoglet.console.widgets import (
+    Act,
     badge,
     confirm,
     empty,
@@ -29,6 +29,7 @@ from hoglet.console.widgets import (
     heading,
     legend,
     notify,
+    one_at_a_time,
     send_events_link,
     tabs,
 )
@@ -114,8 +115,8 @@ def _title(backend: Backend, path: str, function: FunctionRecord) -> None:
         _icon("delete", "Delete", lambda: _delete(backend, path, function))
 
 
-def _icon(icon: str, label: str, act: Callable[[], Awaitable[None]]) -> None:
-    button = ui.button(icon=icon, on_click=act).props("flat dense")
+def _icon(icon: str, label: str, act: Act) -> None:
+    button = ui.button(icon=icon, on_click=one_at_a_time(act)).props("flat dense")
     button.props["aria-label"] = label
     button.tooltip(label)
 
@@ -137,7 +138,7 @@ async def _rename(backend: Backend, path: str, function: FunctionRecord) -> None
         ui.navigate.reload()
 
 
-async def _duplicate(backend: Backend, function: FunctionRecord) -> None:
+async def _duplicate(backend: Backend, function: FunctionRecord) -> bool:
     """Create a disabled copy; stored secrets are not copied and must be entered again."""
     inputs = {
         key: given for key, given in (function["inputs"] or {}).items() if not given.get("secret")
@@ -148,6 +149,7 @@ async def _duplicate(backend: Backend, function: FunctionRecord) -> None:
     if notify(reply, "Duplicated. The copy is disabled."):
         path = f"/project/{backend.project_id}/functions/{reply.body['id']}"
         open_with_warnings(path, reply.body)
+    return reply.is_good
 
 
 async def _delete(backend: Backend, path: str, function: FunctionRecord) -> None:

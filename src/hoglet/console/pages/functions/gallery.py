@@ -176,14 +176,14 @@ class _NewFunction:
             for each in self._beginning.mappings
         ]
 
-    async def _create(self) -> None:
+    async def _create(self) -> bool:
         self._form.clear_problems()
         self._problem.set_text("")
         try:
             inputs = self._form.inputs()
         except NotJson as problem:
             self._problem.set_text(str(problem))
-            return
+            return False
         mappings = [mapping for mapping, is_chosen in self._chosen if is_chosen.value]
         body = self._beginning.body(self._name.value or "", inputs, mappings)
         reply = await self._backend.send("POST", "/hog_functions", body)
@@ -192,6 +192,7 @@ class _NewFunction:
             open_with_warnings(path, reply.body)
         elif not self._form.show_problem(*_place_of(reply.body)):
             self._problem.set_text(reply.problem)
+        return reply.is_good
 
 
 def _place_of(body: JsonObject | None) -> tuple[str, str]:
