@@ -4,7 +4,7 @@
    SQL sent to the embedded engine by bare clients in a separate process, 1 to 16 clients.
 2. A cached run against a bare Starlette route of the same bytes, both served by granian.
 3. A materialized run with a variable against the same query computed.
-4. A group by a property against the same on the JSON text.
+4. A group by a property, once the server has given it a column, against the same on the JSON text.
 5. Compiling a query of thirty lines.
 6. Cheap queries of sixteen clients with and without a heavy one, which ends with a cost error.
 7. With ``--neighbours``: ROAPI and Datasette serving an equivalent query of the same events.
@@ -53,12 +53,12 @@ def _measure(folder: str, options: argparse.Namespace) -> None:
     )
     report.compiling(console, in_process(compiling.compile_times))
     in_process(fill, folder, options.rows)
+    _let_it_learn(folder)
     if not in_process(engine.same_rows, folder):
         raise SystemExit("the typed column and the text give different rows")
     bare = in_process(engine.bare_queries, folder, CLIENTS, seconds)
     server = RunningServer(Path(folder)).start()
     try:
-        runs.let_it_learn(server.port)
         computed = runs.computed_runs(server.port, CLIENTS, seconds)
         report.computed(console, bare, computed)
         report.typed(console, bare["text", 1], computed["property", 1])
@@ -73,6 +73,16 @@ def _measure(folder: str, options: argparse.Namespace) -> None:
         parquet = Path(folder) / "events.parquet"
         in_process(neighbours.export, folder, str(parquet))
         report.neighbours(console, computed, neighbours.measure(parquet, seconds))
+
+
+def _let_it_learn(folder: str) -> None:
+    """A server detects the types of properties, and gives those that are read their columns."""
+    server = RunningServer(Path(folder)).start()
+    try:
+        runs.let_it_learn(server.port)
+        runs.let_it_add_columns(server.port)
+    finally:
+        server.stop()
 
 
 def _arguments() -> argparse.Namespace:

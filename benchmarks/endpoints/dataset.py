@@ -9,6 +9,7 @@ from rich.progress import track
 
 CHUNK = 1_000_000
 LEARNT = {"$browser": "String", "price": "Numeric", "tenant": "String", "plan": "String"}
+TEXT_COLUMNS = frozenset({"$browser", "plan"})  # those that QUERIES read
 FIRST = {"$browser": "Chrome", "price": 5, "tenant": "t1", "plan": "pro"}
 TENANTS = 500
 FILL = """
@@ -66,12 +67,14 @@ def fill(folder: str, rows: int) -> None:
 
 
 def compiled(query: str) -> tuple[str, dict[str, Any]]:
-    """The SQL and values that hoglet compiles a query to, once the properties are defined."""
+    """The SQL and values that hoglet compiles a query to, once the properties have columns."""
     from hoglet.hogql.compile import compile_query
     from hoglet.hogql.context import QueryContext
 
     types = {("event", name): kind for name, kind in LEARNT.items()}
     forms = {key: "integer" if kind == "Numeric" else "text" for key, kind in types.items()}
-    context = QueryContext(project_id=1, property_types=types, property_forms=forms)
+    context = QueryContext(
+        project_id=1, property_types=types, property_forms=forms, text_columns=TEXT_COLUMNS
+    )
     plan = compile_query(query, context=context)
     return plan.sql, plan.params

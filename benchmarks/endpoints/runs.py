@@ -15,6 +15,7 @@ from support.server import TOKEN
 COMPUTE = {"refresh": "force_blocking"}  # no cache, no table
 ROUNDS = 3
 BUILD_SECONDS = 600
+TEXT_PROPERTIES = 2  # plan and $browser
 SCHEMA_SECONDS = 3  # a little more than queries take to notice a new property
 LEARNT_COUNT = "SELECT count() FROM events WHERE distinct_id = 'first'"
 
@@ -33,6 +34,20 @@ def let_it_learn(port: int) -> None:
             raise TimeoutError("the first event was not stored")
         time.sleep(0.2)
     time.sleep(SCHEMA_SECONDS)
+
+
+def let_it_add_columns(port: int) -> None:
+    """Read the texts of two properties until queries read them from columns of their own."""
+    create(port, "read", {"kind": "HogQLQuery", "query": QUERIES["property"]})
+    deadline = time.monotonic() + BUILD_SECONDS
+    while True:
+        rows(Client(port), "read", COMPUTE)
+        metrics = Client(port).get("/metrics").decode()
+        if f"hoglet_property_columns {TEXT_PROPERTIES:.1f}" in metrics:
+            return
+        if time.monotonic() > deadline:
+            raise TimeoutError("the properties have no columns")
+        time.sleep(1)
 
 
 def computed_runs(
