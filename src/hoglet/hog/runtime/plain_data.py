@@ -9,7 +9,7 @@ Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#10-limi
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -59,18 +59,8 @@ _PACKED_FLOAT: Final = 0xCB  # the byte before each float
 _finds_infinite: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]").search
 
 
-class BoundedJson(NamedTuple):
-    """The JSON of a value of moderate size.
-
-    Attributes:
-        code: as orjson writes it.
-        has_floats: whether it may contain floats.
-        has_infinite: whether it may contain NaN or infinity, which are null in JSON.
-    """
-
-    code: bytes
-    has_floats: bool
-    has_infinite: bool
+type BoundedJson = tuple[bytes, bool, bool]
+"""The JSON of a value; whether it may contain floats; and NaN or infinity, which are null in it."""
 
 
 def bounded_json(value: Any, default: Callable[[Any], Any] | None = None) -> BoundedJson | None:
@@ -98,7 +88,7 @@ def bounded_json(value: Any, default: Callable[[Any], Any] | None = None) -> Bou
         has_floats = _PACKED_FLOAT in buffer
         has_infinite = has_floats and _finds_infinite(buffer) is not None
     del view
-    return BoundedJson(orjson.dumps(value, default, PLAIN_DATA), has_floats, has_infinite)
+    return orjson.dumps(value, default, PLAIN_DATA), has_floats, has_infinite
 
 
 def settled_json(value: Any, code: bytes) -> bytes | None:
@@ -258,7 +248,7 @@ has_exponent: Final = finder(r"e[-+]?[0-9]+[\],}]")
 def has_odd_float(code: bytes) -> bool:
     """Whether JSON text may contain a number that Hog may write differently."""
     if len(code) < _CHEAP_CALL:
-        return has_whole_float(code) or has_exponent(code)
+        return (code.find(b".0") >= 0 and has_whole_float(code)) or has_exponent(code)
     return _finds_odd_float(code)
 
 

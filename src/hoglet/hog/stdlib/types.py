@@ -186,12 +186,12 @@ def larger(left: Any, right: Any) -> Any:
 
 def floor(value: Any, _digits: Any = None) -> Any:
     number = to_number(value)
-    return math.floor(number) if math.isfinite(number) and abs(number) < LARGEST_INTEGER else number
+    return math.floor(number) if -LARGEST_INTEGER < number < LARGEST_INTEGER else number
 
 
 def round_number(value: Any, _digits: Any = None) -> Any:
     number = value if type(value) is float else to_number(value)
-    if type(number) is int or not math.isfinite(number) or abs(number) >= LARGEST_INTEGER:
+    if type(number) is int or not -LARGEST_INTEGER < number < LARGEST_INTEGER:
         return number
     low = math.floor(number)
     result = low + 1 if number - low >= 0.5 else low
