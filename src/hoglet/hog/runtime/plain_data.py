@@ -247,12 +247,8 @@ has_exponent: Final = finder(r"e[-+]?[0-9]+[\],}]")
 
 def has_odd_float(code: bytes) -> bool:
     """Whether JSON text may contain a number that Hog may write differently."""
-    if len(code) < _CHEAP_CALL:
-        return (code.find(b".0") >= 0 and has_whole_float(code)) or has_exponent(code)
-    return _finds_odd_float(code)
+    return (code.find(b".0") >= 0 and has_whole_float(code)) or has_exponent(code)
 
-
-_finds_odd_float: Final = finder(r"\.0[\],}]|e[-+]?[0-9]+[\],}]")
 
 has_tag: Final = finder("__hog")
 """Whether JSON text may contain the tagged form of a date or an error."""
