@@ -48,13 +48,12 @@ def parse_json(text: str) -> Any:
         value = orjson.loads(text)
     except (ValueError, UnicodeEncodeError):
         return import_value(_parse_slowly(text))
-    if "__hog" in text or "\\u" in text:  # it may contain tagged forms
-        return import_value(value)
     try:
-        orjson.dumps(value, None, orjson.OPT_STRICT_INTEGER)
+        code = orjson.dumps(value, None, orjson.OPT_STRICT_INTEGER)
     except (TypeError, RecursionError):  # integers beyond 2^53
         return import_value(value)
-    return value
+    is_tagged = has_tag(code) if "\\" in text else "__hog" in text
+    return import_value(value) if is_tagged else value
 
 
 def _parse_slowly(text: str) -> Any:

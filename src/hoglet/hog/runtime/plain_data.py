@@ -94,15 +94,18 @@ def bounded_json(value: Any, default: Callable[[Any], Any] | None = None) -> Bou
 def settled_json(value: Any, code: bytes) -> bytes | None:
     """The JSON ``code`` of a value with whole floats as integers, as in Hog.
 
-    None if it has other numbers that Hog writes differently: NaN, ``-0`` and those with exponents.
+    None if it has other numbers that Hog writes differently: NaN and those with exponents.
     The comparison proves that what was removed belonged to numbers, not to strings.
     """
-    if has_exponent(code) or code.find(b"-0.0") >= 0:
+    if has_exponent(code):
         return None
+    if code.find(b"-0.0") >= 0:
+        code = _NEGATIVE_ZERO.sub(b"0", code)
     code = _WHOLE.sub(b"", code)
     return code if orjson.loads(code) == value else None
 
 
+_NEGATIVE_ZERO: Final = re.compile(rb"-0\.0(?=[\],}])")
 _WHOLE: Final = re.compile(rb"\.0(?=[\],}])")
 
 
