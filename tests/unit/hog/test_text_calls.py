@@ -5,6 +5,7 @@ import pytest
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python.program import compile_python
 from hoglet.hog.python.run_to_end import run_program
+from hoglet.hog.runtime import compare
 
 VALUES = [
     None, "", " ", "  a b ", "Ada", "a=b=c", "=", "=a", "utm_source", "UTM_",
@@ -115,6 +116,40 @@ def test_strings_are_ordered_around_literals_as_around_variables(
     unknown = f"let t := [given, '{literal}'] return [t[1] {operator} t[2], t[2] {operator} t[1]]"
     for value in [*VALUES, "\ue000", "\uffff", "b\ue000", "b🙂", "\udc00", "B9", "b"]:
         assert outcome(source, value) == outcome(unknown, value)
+
+
+NUMBERS = [
+    "0",
+    "1",
+    "-1",
+    "1.5",
+    "1.0",
+    "0/0",
+    "1/0",
+    "-1/0",
+    "9007199254740992",
+    "true",
+    "'1'",
+    "null",
+]
+FUNCTIONS = {
+    "<": compare.less, "<=": compare.less_equal, ">": compare.greater,
+    ">=": compare.greater_equal, "=": compare.equal, "!=": compare.not_equal,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("operator", FUNCTIONS)
+def test_numbers_are_compared_in_place_as_by_functions(operator: str) -> None:
+    values = f"let values := [{', '.join(NUMBERS)}]"
+    loops = "for (let a in values) { for (let b in values) { print(a OPERATOR b) } }"
+    unknown = [run_program(f"return [{text}]").result[0] for text in NUMBERS]
+    expected = [FUNCTIONS[operator](a, b) for a in unknown for b in unknown]
+    lines = run_program(f"{values} {loops.replace('OPERATOR', operator)}").lines
+    assert lines == [str(outcome).lower() for outcome in expected]
+    for index, text in enumerate(NUMBERS):
+        source = f"{values} for (let a in values) {{ print(a {operator} ({text})) }}"
+        beside_literal = [str(FUNCTIONS[operator](a, unknown[index])).lower() for a in unknown]
+        assert run_program(source).lines == beside_literal
 
 
 @pytest.mark.parametrize("index", ["i + 1", "i - 1", "i - 3", "i * 1.5", "n + 1", "i % 2 + 1"])

@@ -10,6 +10,7 @@ from hoglet.hog.python.codegen.evaluation import Handlers
 from hoglet.hog.python.codegen.inlining import InlinePrinter
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, whole_value
 from hoglet.hog.python.codegen.text_calls import SAME_FOR_RAW, method_call
+from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.stdlib.table import STL
 
 _HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify", "toString"})
@@ -241,7 +242,9 @@ class CallPrinter(InlinePrinter):
         """The Python text of a value as ``print`` shows it."""
         if operand.kind == "S":
             return operand.text
-        if operand.kind in "ZC" and not operand.constant:
+        if operand.constant:
+            return ascii(printed(operand.value))
+        if operand.kind == "C":
             return f"STR({operand.text})"
         if operand.kind not in "AK":
             return f"printed({operand.text})"

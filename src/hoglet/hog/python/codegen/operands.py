@@ -347,15 +347,16 @@ def _guarded_comparison(
     if guard is None:
         return f"{slow}({left.text}, {right.text})"
     guards, uses = list[str](), dict[int, str]()
-    is_beside_literal = guard == "I" and (left.constant or right.constant)
     for operand in sorted((left, right), key=lambda operand: operand.atom):
         if operand.atom and operand.kind in "ZCKFS":
             uses[id(operand)] = operand.text
             continue
         first, again = new.twice(operand)
         uses[id(operand)] = again
-        either = f" or type({again}) is F" if is_beside_literal else ""
-        guards.append(f"type({first}) is {guard}{either}")
+        test = f"type({first}) is {guard}"
+        if guard != "S" and (guard == "I" or not operand.raw):
+            test = f"({test} or type({again}) is {'F' if guard == 'I' else 'I'})"
+        guards.append(test)
     a, b = uses[id(left)], uses[id(right)]
     if not guards:
         return f"({a} {operator} {b})"
