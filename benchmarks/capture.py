@@ -150,8 +150,9 @@ def through_hoglet(given: list[bytes], folder: Path) -> tuple[float, float]:
         send(server, bodies(BATCH)[0])
         while count(server) < BATCH:
             time.sleep(0.1)
-        started = time.perf_counter()
         with ThreadPoolExecutor(CLIENTS) as clients:
+            connect(clients)
+            started = time.perf_counter()
             list(clients.map(lambda body: send(server, body), given))
         answered = time.perf_counter() - started
         expected = (len(given) + 1) * BATCH
@@ -164,12 +165,27 @@ def through_hoglet(given: list[bytes], folder: Path) -> tuple[float, float]:
     return events / answered, events / queryable
 
 
+def connect(clients: ThreadPoolExecutor) -> None:
+    """Create the HTTP client of each thread, which takes 17 ms of processor time."""
+    all_threads = threading.Barrier(CLIENTS)
+
+    def create(_: int) -> None:
+        _client()
+        all_threads.wait()
+
+    list(clients.map(create, range(CLIENTS)))
+
+
 def send(server: RunningServer, body: bytes) -> None:
     """Send over one connection per client, as SDKs do."""
+    _client().post(server.url + "/batch/", content=body).raise_for_status()
+
+
+def _client() -> httpx.Client:
     client = getattr(_local, "client", None)
     if client is None:
         client = _local.client = httpx.Client(timeout=60)
-    client.post(server.url + "/batch/", content=body).raise_for_status()
+    return client
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from hoglet.app.services.container import open_services
 from hoglet.app.services.features import build_features
 from hoglet.pipeline.delivery.executor import Executor
 from hoglet.project_tests.embedded import Embedded
+from hoglet.queue.consumers import Bursts
 from hoglet.settings import Settings
 
 SOURCE = Path(inspect.getfile(workers)).parents[1]
@@ -92,7 +93,7 @@ class Application(Embedded):
 
     def build_executor(self) -> Executor:
         """The executor of the application."""
-        return workers._executor(self.services, self.features)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return workers._executor(self.services, self.features, Bursts())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
     async def deliver(self, executor: Executor) -> None:
         """Run everything that is due."""

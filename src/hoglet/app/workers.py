@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from hoglet.app.services.sandboxes import IngestSandboxes
 from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.endpoints.worker.compiler import SCHEMA_SECONDS
 from hoglet.functions.compile.recompile import RECOMPILE_POLICY, Recompiler
-from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
+from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, RECOMPILE_QUEUE
 from hoglet.functions.loader import FunctionCache
 from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
@@ -44,6 +45,7 @@ from hoglet.pipeline.spool_backlog import SpoolBacklog
 from hoglet.pipeline.stored_events import StoredEvents
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.clock_steps import ClockSteps
+from hoglet.queue.consumers import Bursts
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 from hoglet.spool.owners import PartitionOwner
 
@@ -87,8 +89,9 @@ def build_workers(services: Services, features: Features) -> list[BackgroundWork
     roles = services.settings.roles
     outbox = features.functions.completion_writer.outbox  # the one that runs write to wakes it
     workers: list[BackgroundWorker] = []
+    bursts = Bursts(on_end=partial(services.queue.wake, INVOKE_QUEUE))
     if "pipeline" in roles:
-        workers += build_pipeline(services, features, outbox)
+        workers += build_pipeline(services, features, outbox, bursts)
         steps = ClockSteps(services.queue)
         workers.append(BackgroundWorker("clock steps", steps.run, steps.stop))
         recompiler = JobHandler(Recompiler(features.functions.service, services.access).work)
@@ -96,7 +99,7 @@ def build_workers(services: Services, features: Features) -> list[BackgroundWork
             _leased(services, "recompiler", RECOMPILE_QUEUE, recompiler, RECOMPILE_POLICY)
         )
     if "executor" in roles:
-        executor = _executor(services, features)
+        executor = _executor(services, features, bursts)
         workers.append(BackgroundWorker("executor", executor.run, executor.stop))
     if "api" in roles:
         workers.append(_endpoint_jobs(features))
@@ -120,7 +123,9 @@ class Ingestion(NamedTuple):
     committer: GroupCommitter
 
 
-def build_ingestion(services: Services, features: Features, outbox: TelemetryOutbox) -> Ingestion:
+def build_ingestion(
+    services: Services, features: Features, outbox: TelemetryOutbox, bursts: Bursts
+) -> Ingestion:
     """The workers that store events."""
     copies = WarehouseReplicator(
         services.database, services.queue, services.warehouse, services.health
@@ -130,7 +135,7 @@ def build_ingestion(services: Services, features: Features, outbox: TelemetryOut
     committer = _committer(services, features, state, outbox)
     settings, functions = services.settings, features.functions.service.loader
     projects = ProjectSources(services.access, functions, settings.resolved_site_url())
-    monitoring = IngestMonitoring(services.health, IngestMetrics(services.registry))
+    monitoring = IngestMonitoring(services.health, IngestMetrics(services.registry), bursts)
     logs, owners = _log_sources(services, features)
 
     def batch_worker(number: int, sandboxes: IngestSandboxes) -> BatchWorker:
@@ -199,10 +204,10 @@ def _log_sources(
 
 
 def build_pipeline(
-    services: Services, features: Features, outbox: TelemetryOutbox
+    services: Services, features: Features, outbox: TelemetryOutbox, bursts: Bursts
 ) -> list[BackgroundWorker]:
     """The workers of the pipeline: ingestion, runs, replication of persons, ingestion warnings."""
-    batches, owners, copies, committer = build_ingestion(services, features, outbox)
+    batches, owners, copies, committer = build_ingestion(services, features, outbox, bursts)
     maintenance = _maintenance(services, features, outbox)
     internal = JobHandler(_internal_events(services, features, committer).work, finishes_jobs=True)
     backfills = JobHandler(_backfills(services, features).work, finishes_jobs=True)
@@ -288,7 +293,7 @@ def _cohort_jobs(features: Features) -> BackgroundWorker:
     return BackgroundWorker("cohorts", run, stopping.set)
 
 
-def _executor(services: Services, features: Features) -> Executor:
+def _executor(services: Services, features: Features, bursts: Bursts) -> Executor:
     functions, settings = features.functions, services.settings
     limits = HostSettings(
         concurrency=settings.host_concurrency, per_second=settings.host_requests_per_second
@@ -316,6 +321,7 @@ def _executor(services: Services, features: Features) -> Executor:
             ),
             hosts=hosts,
         ),
+        bursts=bursts,
     )
 
 

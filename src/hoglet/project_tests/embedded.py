@@ -25,6 +25,7 @@ from hoglet.kit.clock import PinnedClock
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.project_tests.cases import NOW
+from hoglet.queue.consumers import Bursts
 from hoglet.settings import Settings
 
 _KEY = "phx_" + "t" * 40
@@ -56,7 +57,7 @@ class Embedded:
         self.services = services
         self._application = build_application(services, features)
         outbox = TelemetryOutbox(services.database, features.functions.telemetry)
-        self._ingestion: Ingestion = build_ingestion(services, features, outbox)
+        self._ingestion: Ingestion = build_ingestion(services, features, outbox, Bursts())
 
     async def new_project(self, timezone: str = "UTC") -> tuple[int, str]:
         """Create a project; returns its id and capture token."""

@@ -1,9 +1,14 @@
-"""What every consumer of a queue needs: wake-ups, which due jobs it leases, and their extension."""
+"""What every consumer of a queue needs: wake-ups, which due jobs it leases, and their extension.
+
+And when it gives way to another one: see :class:`Bursts`.
+"""
 
 import asyncio
 import contextlib
+import math
+import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -38,6 +43,54 @@ class Signals:
         except TimeoutError:
             return
         event.clear()
+
+
+class Bursts:
+    """Bursts of work that consumers of another queue in this process give way to.
+
+    Both compete for the cores and, on SQLite, for the only writer. A burst has precedence for
+    ``MOST_SECONDS`` at most, and the next one not before three times as long has passed, so that
+    work without an end has it once.
+
+    Args:
+        on_end: called when the burst has ended.
+        now: monotonic time, in seconds.
+    """
+
+    MOST_SECONDS = 5.0
+    _PAUSE = 3  # times the precedence of the burst before
+
+    def __init__(
+        self, on_end: Callable[[], None] = lambda: None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._on_end = on_end
+        self._now = now
+        self._busy: set[int] = set()
+        self._next = -math.inf
+        self._began: float | None = None
+        self.number = 0
+
+    @property
+    def has_precedence(self) -> bool:
+        """Whether other consumers should give way; ``number`` then tells bursts apart."""
+        return self._began is not None and self._now() < self._began + self.MOST_SECONDS
+
+    def begin(self, consumer: int) -> None:
+        """Record that a consumer has much to do; no effect if it is known."""
+        if not self._busy and self._now() >= self._next:
+            self._began = self._now()
+            self.number += 1
+        self._busy.add(consumer)
+
+    def end(self, consumer: int) -> None:
+        """Record that a consumer has done it; no effect if it is known."""
+        self._busy.discard(consumer)
+        if self._busy or self._began is None:
+            return
+        lasted = min(self._now() - self._began, self.MOST_SECONDS)
+        self._next = self._began + lasted * (1 + self._PAUSE)
+        self._began = None
+        self._on_end()
 
 
 def of_light_keys(oldest: Sequence[Row[Any]], most: int) -> list[Row[Any]]:

@@ -14,11 +14,13 @@ from hoglet.pipeline.delivery.executor import (
     FAIR_SHARE,
     LARGE_SHARE,
     SHARE_AT_START,
+    SHARE_IN_BURST,
     SLOTS_FOR_LARGE_SHARES,
     DeliveryStages,
     Executor,
 )
 from hoglet.queue import Job, NewJob
+from hoglet.queue.consumers import Bursts
 from support.runs import Runs, open_runs
 
 
@@ -35,7 +37,9 @@ class _Stuck(Executor):
         await asyncio.Event().wait()
 
 
-def _executor(hoglet, runs, ended: int = ENDS_BEFORE_FULL_SHARES) -> Executor:
+def _executor(
+    hoglet, runs, ended: int = ENDS_BEFORE_FULL_SHARES, bursts: Bursts | None = None
+) -> Executor:
     """An executor in whose process as many runs have ended."""
     executor = runs.executor
     stuck = _Stuck(
@@ -48,6 +52,7 @@ def _executor(hoglet, runs, ended: int = ENDS_BEFORE_FULL_SHARES) -> Executor:
             completions=executor._completions,
             hosts=executor._hosts,
         ),
+        bursts=bursts,
     )
     stuck._ended = ended
     return stuck
@@ -106,6 +111,40 @@ async def test_stuck_functions_leave_slots_to_others(hoglet, runs):
     assert max(stuck.values()) <= LARGE_SHARE
     assert stuck.total() <= SLOTS_FOR_LARGE_SHARES
     assert [all_of_them[f"other {number}"] for number in range(5)] == [FAIR_SHARE // 2] * 5
+
+
+async def test_runs_give_way_to_a_burst_except_for_a_few_of_each_function(hoglet, runs):
+    bursts = Bursts(now=lambda: 0.0)
+    executor = _executor(hoglet, runs, bursts=bursts)
+    bursts.begin(0)
+    await _enqueue(hoglet, "many", 300)
+    alone = await _lease_all(executor)
+    await _end(executor)
+    await _enqueue(hoglet, "few", 3)
+    later = await _lease_all(executor)
+    bursts.end(0)
+    afterwards = await _lease_all(executor)
+    await _end(executor)
+
+    assert alone == {"many": SHARE_IN_BURST}
+    assert later == {"few": 3}
+    assert afterwards["many"] >= FAIR_SHARE
+
+
+async def test_each_burst_lets_a_few_runs_through(hoglet, runs):
+    clock = [0.0]
+    bursts = Bursts(now=lambda: clock[0])
+    executor = _executor(hoglet, runs, bursts=bursts)
+    await _enqueue(hoglet, "many", 300)
+    held: list[int] = []
+    for hour in range(2):
+        clock[0] = hour * 3600.0
+        bursts.begin(0)
+        held.append((await _lease_all(executor))["many"])
+        await _end(executor)
+        bursts.end(0)
+
+    assert held == [SHARE_IN_BURST, SHARE_IN_BURST]
 
 
 async def test_large_shares_are_bounded_by_bytes_and_fair_ones_are_not(hoglet, runs, monkeypatch):

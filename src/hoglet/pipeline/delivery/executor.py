@@ -7,6 +7,7 @@ committed together. A run that has to wait releases its lease and stores its jou
 import asyncio
 import contextlib
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import msgspec
@@ -27,6 +28,7 @@ from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
 from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunRecord
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
+from hoglet.queue.consumers import Bursts
 from hoglet.store.database import ChangeMark, Database
 
 log = structlog.get_logger()
@@ -39,6 +41,7 @@ SLOTS_FOR_LARGE_SHARES = 512  # the other slots are for lanes below their fair s
 # more than MOST_LOST_LEASES is given up. So a new process holds few runs until some have ended.
 SHARE_AT_START = 32
 ENDS_BEFORE_FULL_SHARES = 256
+SHARE_IN_BURST = 16  # runs of a lane while a burst of events is stored
 LEASE_BYTES = 16 * 1024 * 1024
 BYTES_FOR_LARGE_SHARES = 128 * 1024 * 1024  # of payloads; fair shares have no such limit
 ENDS_BEFORE_A_LOOK = 16  # finished runs between polls while hosts lack capacity
@@ -72,6 +75,10 @@ class DeliveryStages(msgspec.Struct, frozen=True):
 class Executor:
     """Executes runs.
 
+    Args:
+        bursts: bursts of events that are stored in this process: runs give way to them, except for
+            a few of each lane.
+
     Concurrency: several executors, in several processes, can share a queue.
     """
 
@@ -82,7 +89,11 @@ class Executor:
         queue: Queue,
         clock: Clock,
         stages: DeliveryStages,
+        bursts: Bursts | None = None,
     ) -> None:
+        self._bursts = bursts or Bursts()
+        self._burst = 0
+        self._leased_in_burst: Counter[str | None] = Counter()
         self._database = database
         self._queue = queue
         self._completions = stages.completions
@@ -125,11 +136,10 @@ class Executor:
         Neither a function in an endless loop nor a host that is down may take all slots.
         """
         self._note_saturated_lanes()
-        has_started = self._ended >= ENDS_BEFORE_FULL_SHARES
-        jobs = await self._lease(FAIR_SHARE if has_started else SHARE_AT_START, RUNS_AT_ONCE)
-        size = sum(len(job.payload) for job in self._running.values())
-        if not jobs and has_started and size < BYTES_FOR_LARGE_SHARES:
-            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
+        if self._bursts.has_precedence:
+            jobs = await self._lease_in_burst()
+        else:
+            jobs = await self._lease_share()
         for job in jobs:
             task = asyncio.create_task(self._execute(job))
             self._running[task] = job
@@ -137,7 +147,28 @@ class Executor:
             task.add_done_callback(self._forget)
         return bool(jobs)
 
-    async def _lease(self, share: int, slots: int) -> list[Job]:
+    async def _lease_share(self) -> list[Job]:
+        has_started = self._ended >= ENDS_BEFORE_FULL_SHARES
+        jobs = await self._lease(FAIR_SHARE if has_started else SHARE_AT_START, RUNS_AT_ONCE)
+        size = sum(len(job.payload) for job in self._running.values())
+        if not jobs and has_started and size < BYTES_FOR_LARGE_SHARES:
+            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
+        return jobs
+
+    async def _lease_in_burst(self) -> list[Job]:
+        """A few runs of each lane: lanes with few runs are not delayed by the burst."""
+        if self._burst != self._bursts.number:
+            self._burst = self._bursts.number
+            self._leased_in_burst.clear()
+        leased = self._leased_in_burst
+        full = {lane for lane in leased if lane is not None and leased[lane] >= SHARE_IN_BURST}
+        jobs = await self._lease(SHARE_IN_BURST, RUNS_AT_ONCE, without_lanes=full)
+        leased.update(job.lane for job in jobs)
+        return jobs
+
+    async def _lease(
+        self, share: int, slots: int, *, without_lanes: Collection[str] = ()
+    ) -> list[Job]:
         """Lease runs of lanes that are down to half of ``share``, up to ``share`` per lane."""
         free = slots - self._count_active()
         if free <= 0:
@@ -155,7 +186,7 @@ class Executor:
             limit=min(free, share - most),
             duration=LEASE,
             max_bytes=LEASE_BYTES,
-            without_lanes=self._busy_lanes | full,
+            without_lanes=self._busy_lanes | full.union(without_lanes),
         )
 
     def _count_active(self) -> int:

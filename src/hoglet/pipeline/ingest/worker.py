@@ -51,6 +51,7 @@ from hoglet.pipeline.ingest.sources import (
 )
 from hoglet.pipeline.ingest.split_group import FunctionsUnusable
 from hoglet.pipeline.storage_failures import is_storage_failure
+from hoglet.queue.consumers import Bursts
 
 log = structlog.get_logger()
 
@@ -81,10 +82,11 @@ class ProjectSources(msgspec.Struct, frozen=True):
 
 
 class IngestMonitoring(msgspec.Struct, frozen=True):
-    """Where groups are reported: readiness and Prometheus metrics."""
+    """Where groups are reported: readiness, Prometheus metrics, and what gives way to many."""
 
     health: PipelineHealth
     metrics: IngestMetrics
+    bursts: Bursts = msgspec.field(default_factory=Bursts)
 
 
 class BatchWorker:
@@ -114,6 +116,7 @@ class BatchWorker:
         self._access = projects.access
         self._site_url = projects.site_url.rstrip("/")
         self._health = monitoring.health
+        self._bursts = monitoring.bursts
         self._limits = limits or GroupLimits()
         self._number = number
         self._storage_failures = 0
@@ -133,6 +136,7 @@ class BatchWorker:
                     await self._wait()
             for run in self._runs:
                 run.give_up()
+        self._bursts.end(self._number)
 
     async def _begin_next(self, tasks: asyncio.TaskGroup) -> bool:
         """Start the next group, if there is one and it may begin."""
@@ -219,6 +223,7 @@ class BatchWorker:
             limits = self._next_limits()
             group = await self._next_group(limits)
             self._has_backlog = group is not None and is_large(group, limits)
+            self._note_burst()
             if group is None:
                 if earlier is None:
                     self._health.works("events", worker=self._number)
@@ -238,6 +243,13 @@ class BatchWorker:
             earlier=earlier,
             on_processed=self._processed,
         )
+
+    def _note_burst(self) -> None:
+        """A burst lasts until nothing of it is left to store."""
+        if self._has_backlog:
+            self._bursts.begin(self._number)
+        elif not self._runs:
+            self._bursts.end(self._number)
 
     def _next_limits(self) -> GroupLimits:
         """The limits of the next group, with as many runs as the last one had for each event."""
@@ -303,6 +315,7 @@ class BatchWorker:
             run.end(committed=is_stored)
             if run in self._runs:
                 self._runs.remove(run)
+            self._note_burst()
             self._may_begin.set()
 
     async def _try_to_store(self, run: GroupRun) -> bool:
