@@ -20,6 +20,7 @@ MAX_BRACES_IN_PARENTHESES = 8
 MAX_RUN = 300
 MAX_CHAIN = 1000
 MAX_HEADS = 100
+MAX_ELSE_IFS = 300  # the cost grows with the third power (1,000 take 10 s)
 # The cost grows with the fourth power of the joins in one FROM (100 take 1.5 s); the
 # specification has no limit.
 MAX_JOINS = 100
@@ -42,6 +43,7 @@ class _Level(msgspec.Struct):
     run: int = 0
     chain: int = 0
     heads: int = 0
+    else_ifs: int = 0
     joins: int = 0
     body_seen: bool = False
 
@@ -88,6 +90,7 @@ class _Counter:
         self._levels = [_Level("")]
         self._braces = 0
         self._after_operand = False
+        self._after_else = False
 
     def check(self, stream: Iterator[Token]) -> None:
         for token in stream:
@@ -108,6 +111,7 @@ class _Counter:
                 self._operator(token)
             case "value":
                 self._value(token)
+        self._after_else = token.text.lower() == "else"
 
     @property
     def _level(self) -> _Level:
@@ -144,6 +148,8 @@ class _Counter:
 
     def _word(self, token: Token) -> None:
         word = token.text.lower()
+        if word in _STARTERS:
+            self._count_else_if(token)
         if word in _CHAIN:
             self._bump_chain(token)
         elif word in _STARTERS or word == "else":
@@ -157,6 +163,13 @@ class _Counter:
             self._bump_run(token)
         else:
             self._operand()
+
+    def _count_else_if(self, token: Token) -> None:
+        """A statement ends the chain of ``else if``, or is its next one."""
+        level = self._level
+        level.else_ifs = level.else_ifs + 1 if self._after_else else 0
+        if level.else_ifs > MAX_ELSE_IFS:
+            self._refuse(f"More than {MAX_ELSE_IFS} else if follow one another", token)
 
     def _value(self, token: Token) -> None:
         if (

@@ -20,6 +20,7 @@ EDGES = [
     ("and", lambda n: "a" + " and b" * n, 1000, "1000 and"),
     ("joined text", lambda n: "a" + " || b" * n, 1000, "1000 and"),
     ("heads", lambda n: "if (a) " * n + "b", 100, "100 if"),
+    ("else if", lambda n: "if (a) {}" + " else if (a) {}" * n, 300, "300 else if"),
 ]
 
 
@@ -46,6 +47,7 @@ def test_length_is_counted_in_bytes() -> None:
     [
         "print(1)\n" * 2000,
         "if (a) b\n" * 500,
+        "if (a) {} else if (b) {} else {}\n" * 500,
         "let a := [1, 2, {'a': 1}]\n" * 1000,
         "x := 1 + 2;" * 500,
         "f(a, 1 + 1, " + "b + c, " * 400 + "d)",
