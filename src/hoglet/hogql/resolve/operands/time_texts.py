@@ -44,7 +44,7 @@ def refuse_no_times(left: Expr, right: Expr, node: Any) -> None:
 
 
 def is_surely_no_time(text: str) -> bool:
-    """Whether the engine cannot read a text as a date or time.
+    """Whether the engine cannot read a text as a date or time; of year 0, it takes this year.
 
     Example:
         >>> [is_surely_no_time(text) for text in ("abc", "-7d", "2026-02-30", "2026-02-28", "Jan")]
@@ -58,7 +58,9 @@ def is_surely_no_time(text: str) -> bool:
     if match is None:
         return False
     year, month, day = map(int, match.groups())
-    return month > 12 or (month >= 1 and year > 0 and day > calendar.monthrange(year, month)[1])
+    if year == 0 or month > 12:
+        return True
+    return month >= 1 and day > calendar.monthrange(year, month)[1]
 
 
 def _texts(side: Expr) -> Iterator[Any]:
