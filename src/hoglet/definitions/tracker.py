@@ -10,8 +10,9 @@ Concurrency: on SQLite, one batch of a project at a time, in spool order; on Pos
 """
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -94,9 +95,12 @@ class DefinitionTracker:
         self._projects: dict[int, _Known] = {}
         self._waits: Counter[int] = Counter()
         self._fraction_waits: Counter[int] = Counter()
+        self._readers_know_at: dict[int, float] = {}
 
     async def settle(self, project_id: int, version: int, observation: Observation) -> Recorded:
         """Mark properties that change their form; called before rows of a batch can be queried.
+
+        Then :meth:`until_readers_know` waits, once for all projects of a group.
 
         On PostgreSQL, several batches of a project may be processed at the same time. So new
         properties are written here as well, because the other batches must know their forms.
@@ -123,6 +127,11 @@ class DefinitionTracker:
             await self._mark_changed(project_id, known, changed)
         return recorded
 
+    async def until_readers_know(self, projects: Iterable[int]) -> None:
+        """Wait until all readers have reloaded the properties that were marked in the projects."""
+        known_at = max((self._readers_know_at.get(each, 0.0) for each in projects), default=0.0)
+        await asyncio.sleep(known_at - time.monotonic())
+
     async def _record_new(
         self, project_id: int, known: _Known, observation: Observation
     ) -> Recorded:
@@ -144,7 +153,7 @@ class DefinitionTracker:
     async def _mark_changed(
         self, project_id: int, known: _Known, changed: Mapping[PropertyKey, str]
     ) -> None:
-        """Mark properties, and wait until all readers have reloaded them."""
+        """Mark properties, and tell the readers of this process."""
         async with self._database.write() as session:
             forms = await self._changed_in_project(session, project_id, changed)
             mixed = [key for key, form in forms.items() if form == MIXED]
@@ -157,7 +166,8 @@ class DefinitionTracker:
             if before is not None:
                 known.properties[key] = DetectedProperty(before.property_type, form)
         self._tell_readers(project_id)
-        await asyncio.sleep(self._readers_notice_after.total_seconds())
+        notice = self._readers_notice_after.total_seconds()
+        self._readers_know_at[project_id] = time.monotonic() + notice
 
     async def _changed_in_project(
         self, session: AsyncSession, project_id: int, changed: Mapping[PropertyKey, str]

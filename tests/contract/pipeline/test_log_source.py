@@ -9,6 +9,7 @@ from sqlalchemy import event, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.access.bootstrap import ensure_first_project
+from hoglet.events.spool import SPOOL_QUEUE
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import SystemClock
 from hoglet.pipeline.ingest.sources import GroupLimits, SpooledGroup, is_large
@@ -196,6 +197,31 @@ async def test_projects_of_a_new_group_that_fails_are_stored_one_by_one(line: Li
     assert await _stored_together(line, GroupLimits()) == [[(1, 1)], [(2, 1)], [(3, 1)]]
 
 
+async def test_a_project_whose_functions_cannot_be_loaded_delays_no_other(line: Line) -> None:
+    load = line.functions.load_runnable
+
+    async def load_runnable(project_id: int, kinds: Any) -> Any:
+        return [_unusable(2)] if project_id == 2 else await load(project_id, kinds)
+
+    line.functions.load_runnable = load_runnable
+    await _capture_for(line, 1, 2, 3)
+
+    for _ in range(5):  # together, then each by itself, and the second again as a job
+        assert await line.batches.work_once()
+    assert not await line.batches.work_once()
+
+    assert await _groups_in_progress(line) == 0
+    async with line.database.read() as session:
+        jobs = list(await session.scalars(select(JobRow).where(JobRow.queue == SPOOL_QUEUE)))
+    assert [(job.ordering_key, job.retries) for job in jobs] == [("project:2", 1)]
+
+
+def _unusable(project_id: int) -> ExecutableFunction:
+    return ExecutableFunction(
+        id=str(project_id), project_id=project_id, type="destination", filter={"no": "tree"}
+    )
+
+
 async def test_a_group_that_cannot_be_made_jobs_is_tried_again(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,14 +232,7 @@ async def test_a_group_that_cannot_be_made_jobs_is_tried_again(
         raise SQLAlchemyError("the server closed the connection")
 
     monkeypatch.setattr(line.queue, "enqueue", fail)
-    line.functions.functions = [
-        ExecutableFunction(
-            id=str(line.project_id),
-            project_id=line.project_id,
-            type="destination",
-            filter={"no": "tree"},
-        )
-    ]
+    line.functions.functions = [_unusable(line.project_id)]
     await line.capture({"event": "e", "distinct_id": "of an unusable function"})
 
     assert await line.batches.work_once()

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from hoglet.events.spool import SPOOL_QUEUE
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import FixedClock
+from hoglet.pipeline.ingest.replication import COPIES_QUEUE
 from hoglet.pipeline.ingest.sources import GroupLimits
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
@@ -198,6 +199,29 @@ async def test_a_project_whose_functions_cannot_be_loaded_delays_no_other(line: 
     line.clock.advance(seconds=600)  # pyright: ignore[reportAttributeAccessIssue]
     await line.batches.work_once()
     assert await stored(line, 1) == {"event of 1": 1}
+
+
+async def test_projects_wait_for_readers_of_changed_properties_at_once(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    """One wait of seconds before the insert, and one job with the persons, for all of them."""
+    waits: list[tuple[list[int], float]] = []
+    tracker = line.definitions
+
+    async def record(projects: Iterable[int]) -> None:
+        waits.append((sorted(projects), inserts(line)))
+
+    monkeypatch.setattr(tracker, "until_readers_know", record)
+    for value in ("text", ["list"]):
+        for number in range(3):
+            await capture(line, number, **({"changes": value} if number else {}))
+        assert await line.batches.work_once()
+
+    projects = [line.project_id + number * APART for number in range(3)]
+    assert waits == [(projects, 0), (projects, 1)]
+    assert sorted(tracker._readers_know_at) == projects[1:]
+    depth = await line.queue.depth(COPIES_QUEUE)
+    assert depth.ready == 1  # the second group changes no person
 
 
 async def test_an_event_that_kills_the_worker_costs_no_other_project_its_runs(line: Line):

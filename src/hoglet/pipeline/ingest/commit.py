@@ -13,7 +13,7 @@ import contextlib
 import functools
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from uuid import UUID
 
 import msgspec
@@ -140,6 +140,7 @@ class GroupCommitter:
                 if is_first and result.stored:
                     columns = {"ingested_event": True}
                     await update_project(session, project_id, columns, self._clock.now())
+            await self._replicate(session, results)
         for (project_id, result, _), recorded in zip(results, records, strict=True):
             self._definitions.remember(project_id, recorded)
             for kind, example in [*result.warnings, *recorded.warnings]:
@@ -160,6 +161,7 @@ class GroupCommitter:
             with contextlib.suppress(_RolledBack):
                 async with self._database.write() as session:
                     await self._write(session, project_id, result)
+                    await self._replicate(session, [ProjectResult(project_id, result)])
                     await _roll_back(session)
         except Exception as error:
             if is_storage_failure(error):
@@ -202,17 +204,23 @@ class GroupCommitter:
         observations = _observations(result.tally)
         if observations:
             await self._watcher.observe(session, observations)
-        rows = {
-            **person_rows(project_id, result.persons),
-            **group_rows(project_id, result.groups),
-        }
-        await self._copies.add(session, rows)
         now = self._clock.now()
         if result.tally.deferred:
             defer_filtered_counts(session, project_id, result.tally.deferred, now)
         messages = messages_of(project_id, result.tally, now)
         messages.logs.extend(dropped)
         await self._outbox.add(session, messages)
+
+    async def _replicate(self, session: AsyncSession, results: Sequence[ProjectResult]) -> None:
+        """Enqueue the changed persons and groups of all projects for the warehouse."""
+        rows: dict[str, list[Sequence[Any]]] = {}
+        for project_id, result, _ in results:
+            changed = person_rows(project_id, result.persons) | group_rows(
+                project_id, result.groups
+            )
+            for table, table_rows in changed.items():
+                rows.setdefault(table, []).extend(table_rows)
+        await self._copies.add(session, rows)
 
 
 def _failed_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:

@@ -298,6 +298,7 @@ class GroupWriter:
         await run.its_turn()
         for request, result in zip(run.requests, results, strict=True):
             await self._settle(request.project.id, result)
+        await self._definitions.until_readers_know(each.project.id for each in run.requests)
         await self._insert(run, results)
         try:
             await self._commit(run, results, checked=checked)

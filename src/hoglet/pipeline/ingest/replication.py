@@ -10,7 +10,7 @@ events that caused it, so small flushes are a quarter of a second apart.
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -81,7 +81,7 @@ class WarehouseReplicator:
         self._seconds_between_flushes = seconds_between_flushes
         self._stopping = asyncio.Event()
 
-    async def add(self, session: AsyncSession, rows: dict[str, Sequence[Sequence[Any]]]) -> None:
+    async def add(self, session: AsyncSession, rows: Mapping[str, Sequence[Sequence[Any]]]) -> None:
         """Enqueue rows by table in the caller's transaction; values are in the order of COLUMNS."""
         blocks = {table: dump_rows(table_rows) for table, table_rows in rows.items() if table_rows}
         if blocks:
