@@ -67,7 +67,7 @@ def _function(line: Line, **more: Any) -> ExecutableFunction:
         ("2026-02-30T10:00:00Z", False),
         ("1969-12-31T23:59:59Z", False),
         ("2026-05-03T12:00:00Z", False),  # more than 23 hours ahead
-        (1777629600000, False),  # milliseconds
+        (1777629600000, True),  # milliseconds
         ({"at": 1}, False),
     ],
 )

@@ -212,9 +212,10 @@ async def test_projects_wait_for_readers_of_changed_properties_at_once(
         waits.append((sorted(projects), inserts(line)))
 
     monkeypatch.setattr(tracker, "until_readers_know", record)
-    for value in ("text", ["list"]):
+    forms: list[dict[str, Any]] = [{"changes": "text"}, {"changes": ["list"]}]
+    for properties in forms:
         for number in range(3):
-            await capture(line, number, **({"changes": value} if number else {}))
+            await capture(line, number, **(properties if number else {}))
         assert await line.batches.work_once()
 
     projects = [line.project_id + number * APART for number in range(3)]
