@@ -17,7 +17,7 @@ from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow
 from hoglet.hog.runtime.formatting import as_text, joined, printed
-from hoglet.hog.runtime.json_text import write_host_json
+from hoglet.hog.runtime.json_text import write_host_json, write_literal_json
 from hoglet.hog.runtime.member_access import get_property, set_property
 from hoglet.hog.runtime.text import is_intact, mend
 from hoglet.hog.runtime.values import (
@@ -240,6 +240,7 @@ def _namespace() -> dict[str, Any]:
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
         "R_concat": host_data.concat,
         "R_printed": host_data.printed_host,
+        "M_jsonStringify": write_literal_json, "M_printed": host_data.printed_literal,
         "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
         "R_same": host_data.same_import,
         "host_value": host_data.HostValue,

@@ -22,6 +22,7 @@ from hoglet.hog.runtime.plain_data import (
     has_text_keys,
     has_whole_float,
     is_plain,
+    literal_json,
     settled_json,
 )
 from hoglet.hog.runtime.values import LARGEST_INTEGER, display_key, type_name
@@ -175,6 +176,14 @@ def printed_host(value: Any) -> str:
         code = None
     text = None if code is None else printed_from_json(code)
     return nested(value, []) if text is None else text
+
+
+def printed_literal(value: Any) -> str | None:
+    """A literal with host data in it as it prints; None if that has to be imported first."""
+    code = literal_json(value)
+    if code is None or orjson.loads(code) != value:  # tuples are arrays in JSON, and NaN is null
+        return None
+    return printed_from_json(code)
 
 
 def print_line(is_host_data: Sequence[bool], *values: Any) -> None:

@@ -25,6 +25,7 @@ from hoglet.hog.runtime.plain_data import (
     has_odd_float,
     has_tag,
     is_moderate,
+    literal_json,
     settled_json,
 )
 from hoglet.hog.runtime.values import CONTAINERS
@@ -93,6 +94,12 @@ def write_host_json(value: Any) -> str:
     if text[0] in _STARTS_NUMBER or has_odd_float(text) or has_tag(text):
         return write_json(import_value(value))
     return meter.charged(text.decode())
+
+
+def write_literal_json(value: Any) -> str | None:
+    """A literal with host data in it as compact JSON; None if that has to be imported first."""
+    code = literal_json(value)
+    return None if code is None else meter.charged(code.decode())
 
 
 _STARTS_NUMBER: Final = b"-0123456789"

@@ -91,6 +91,24 @@ def bounded_json(value: Any, default: Callable[[Any], Any] | None = None) -> Bou
     return orjson.dumps(value, default, PLAIN_DATA), has_floats, has_infinite
 
 
+def literal_json(value: Any) -> bytes | None:
+    """The JSON of a literal with host data in it, whole floats as integers.
+
+    None if it is large or if importing the host data might change the JSON: tagged forms, large
+    integers, keys other than strings, numbers that JSON writes differently.
+    """
+    try:
+        bounded = bounded_json(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+    if bounded is None:
+        return None
+    code, has_floats, _ = bounded
+    if has_tag(code):
+        return None
+    return settled_json(value, code) if has_floats and has_odd_float(code) else code
+
+
 def settled_json(value: Any, code: bytes) -> bytes | None:
     """The JSON ``code`` of a value with whole floats as integers, as in Hog.
 

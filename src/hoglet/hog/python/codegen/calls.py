@@ -110,7 +110,18 @@ class CallPrinter(InlinePrinter):
         parameters = function.parameters
         return index < len(parameters) and parameters[index] in self.program.borrowing.variables
 
+    def formatted(self, operand: Operand, short: str, general: str) -> str:
+        """The text of a literal with host data in it.
+
+        The function ``short`` writes it without imports; it returns None if the text would differ.
+        """
+        text = self.temporaries.new()
+        short_text = f"({text} := {short}({operand.text}))"
+        return f"({text} if {short_text} is not None else {general}({operand.general}))"
+
     def _library_call(self, name: str, operands: list[Operand]) -> str:
+        if operands and operands[0].general:
+            return self.formatted(operands[0], "M_jsonStringify", "L_jsonStringify")
         special = self._SPECIAL.get(name)
         text = special(self, operands) if special else method_call(name, operands, self.temporaries)
         if text is not None:
@@ -235,7 +246,12 @@ class CallPrinter(InlinePrinter):
         is_long = not 0 < len(operands) <= _MOST_PARTS
         if is_long or self.program.trace or self._changes_within(node):
             return _called_at_end("print", operands)
-        parts = [self._printed_part(operand) for operand in operands]
+        parts = [
+            self.formatted(operand, "M_printed", "printed")
+            if operand.general
+            else self._printed_part(operand)
+            for operand in operands
+        ]
         return f"write({parts[0] if len(parts) == 1 else f'SPACED(({", ".join(parts)}))'})"
 
     def _printed_part(self, operand: Operand) -> str:
@@ -274,7 +290,7 @@ def _after(operands: list[Operand]) -> str:
 
 def _called_at_end(name: str, operands: list[Operand]) -> str:
     """A call that formats its arguments only when all have been evaluated."""
-    listed = ", ".join([operand.text for operand in operands])
+    listed = ", ".join([operand.general or operand.text for operand in operands])
     if not any(operand.raw for operand in operands):
         return f"L_{name}({listed})"
     flags = "".join(f"{operand.raw != ''}, " for operand in operands)

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.appending import appended
 from hoglet.hog.python.analysis.borrowing import Borrowing
+from hoglet.hog.python.analysis.formatted import Formatted
 from hoglet.hog.python.analysis.purity import Effects
 from hoglet.hog.python.analysis.results import Results
 from hoglet.hog.python.analysis.type_facts import TypeFacts
@@ -101,6 +102,7 @@ class ProgramContext:
         self.views = Views(facts, borrowing, host.known_globals, enabled=not (trace or batch))
         for path in self.views.paths:
             self.root_name(path[0])
+        self.formatted = Formatted(facts, borrowing, self.host_names, enabled=not (trace or batch))
         self.results = Results(facts, borrowing, self.host_names, enabled=not (trace or batch))
         self.appended = set() if trace else appended(facts, self.host_names)
         self.storage = Storage(self.facts)

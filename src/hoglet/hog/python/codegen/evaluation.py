@@ -33,7 +33,7 @@ class Evaluation(Emitter):
         return operand
 
     def operand(self, node: Any, *, raw: bool) -> Operand:
-        """An expression as an operand that may be ``raw``: host data that was not imported."""
+        """An expression as an operand that may be ``raw``: have host data that was not imported."""
         return self.raw(node) if raw else self.value(node)
 
     def bind(self, operand: Operand) -> Operand:
@@ -42,7 +42,7 @@ class Evaluation(Emitter):
             return operand
         name = self.temporaries.new()
         self.line(f"{name} = {operand.text}")
-        return Operand(name, operand.kind, atom=True, raw=operand.raw)
+        return operand.named(name)
 
     def hold(self, operand: Operand, node: Any) -> Operand:
         """Bind the operand, too, if it is a variable that a later call may assign."""
@@ -51,7 +51,7 @@ class Evaluation(Emitter):
             return self.bind(operand)
         name = self.temporaries.new()
         self.line(f"{name} = {operand.text}")
-        return Operand(name, operand.kind, atom=True, raw=operand.raw)
+        return operand.named(name)
 
     def listed(self, nodes: tuple[Any, ...]) -> str:
         """Items of a container or arguments of a call, separated by commas."""
@@ -146,8 +146,7 @@ class Evaluation(Emitter):
                 name = self.temporaries.new()
                 self.insert(mark, f"{name} = {operands[index].text}")
                 mark += 1
-                kind, raw = operands[index].kind, operands[index].raw
-                operands[index] = Operand(name, kind, atom=True, raw=raw)
+                operands[index] = operands[index].named(name)
 
     def both(self, left: Any, right: Any, *, raw: bool = False) -> tuple[Operand, Operand]:
         """Operands of a binary operator, the right one evaluated first; at least one is an atom.
@@ -165,7 +164,7 @@ class Evaluation(Emitter):
         if self.mark() > between and not second.atom:
             name = self.temporaries.new()
             self.insert(between, f"{name} = {second.text}")
-            second = Operand(name, second.kind, atom=True, raw=second.raw)
+            second = second.named(name)
         if not first.atom and not second.atom and not self._may_stay(first, second):
             second = self.bind(second)
         return first, second

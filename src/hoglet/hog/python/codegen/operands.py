@@ -29,9 +29,10 @@ class Operand:
         atom: it is a name or a literal, which can be evaluated twice at no cost.
         value: the constant, if it is one.
         raw: how plain host data that was not imported yet is imported, ``imp({})``; else empty.
+        general: the text with imports of a literal that has host data in it; else empty.
     """
 
-    __slots__ = ("atom", "kind", "raw", "text", "value")
+    __slots__ = ("atom", "general", "kind", "raw", "text", "value")
 
     def __init__(
         self,
@@ -41,12 +42,18 @@ class Operand:
         atom: bool = False,
         value: Any = _UNKNOWN,
         raw: str = "",
+        general: str = "",
     ) -> None:
         self.text = text
         self.kind = kind
         self.atom = atom
         self.value = value
         self.raw = raw
+        self.general = general
+
+    def named(self, name: str) -> "Operand":
+        """The operand after its value was bound to a name."""
+        return Operand(name, self.kind, atom=True, raw=self.raw, general=self.general)
 
     @property
     def constant(self) -> bool:

@@ -8,7 +8,7 @@ is not imported, because such values are their own imports.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, override
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.results import count_literals, is_small_literal, parts_of
@@ -44,9 +44,19 @@ class PlainPrinter(Evaluation):
 
     Attributes:
         counters: the counters of variables and temporaries, by name.
+        literals: variables bound to literals that are only formatted.
     """
 
     counters: dict[str, str]
+    literals: dict[bound.Variable, Operand]
+
+    @override
+    def operand(self, node: Any, *, raw: bool) -> Operand:
+        if raw and id(node) in self.program.formatted.literals:
+            return self._with_host_data(node)
+        if raw and isinstance(node, bound.ReadVariable) and node.variable in self.literals:
+            return self.literals[node.variable]
+        return super().operand(node, raw=raw)
 
     def is_counted(self, variable: bound.Variable | None) -> bool:
         """Whether the parts of a variable's value are counted."""
@@ -71,6 +81,18 @@ class PlainPrinter(Evaluation):
         plain, general = _text(shape, iter(known)), _text(shape, iter(parts))
         count = str(len(unknown) + PER_CONTAINER * count_literals(shape))
         return PlainValue(tests, plain, general, " + ".join([*counters, count]))
+
+    def _with_host_data(self, node: Any) -> Operand:
+        """A literal that is only formatted, with host data in it that was not imported."""
+        value = self.plain_value(node)
+        kind = "D" if isinstance(node, bound.MakeObject) else "L"
+        return Operand(value.plain, kind, general=value.general)
+
+    def bind_formatted(self, node: bound.Declare) -> None:
+        """Bind a variable to a literal with host data in it that is only formatted."""
+        operand, name = self._with_host_data(node.value), self.variable(node.variable)
+        self.line(f"{name} = {operand.text}")
+        self.literals[node.variable] = operand.named(name)
 
     def store(
         self,

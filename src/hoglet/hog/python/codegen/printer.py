@@ -22,6 +22,7 @@ class FunctionPrinter(StatementPrinter):
         self.effects = program.effects
         self._function = function
         self.counters = {}
+        self.literals = {}
 
     @property
     def bound_function(self) -> bound.BoundFunction:

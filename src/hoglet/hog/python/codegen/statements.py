@@ -94,6 +94,9 @@ class StatementPrinter(GrowthPrinter):
         if self.is_counted(node.variable):
             self.bind_counted(node)
             return
+        if node.variable in self.program.formatted.variables:
+            self.bind_formatted(node)
+            return
         boxed = self.program.storage.is_boxed(node.variable)
         null_first = node.recursive and (node.early or boxed)
         if null_first:

@@ -1,0 +1,88 @@
+"""Literals with host data in them print and become JSON as if the data had been imported."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from hoglet.hog.compile import compile_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.program import compile_python
+from hoglet.hog.python.run_to_end import run_program
+
+EVENT: dict[str, Any] = {
+    "name": "paid", "p": {"plan": "pro", "amount": 59.5, "items": [{"price": 2}]},
+    "large": 2**60, "larger": 2**70, "whole": 1.0, "exponent": 1e21, "small": 1e-7, "zero": -0.0,
+    "none": float("nan"), "pair": (1, 2), "keys": {1: "a"}, "half": "\ud800",
+    "control": "a\u0001\n",
+    "date": {"__hogDate__": True, "year": 2024, "month": 1, "day": 2},
+    "time": {"__hogDateTime__": True, "dt": 1714557600.0, "zone": "UTC"},
+    "text": "__hogDate__ .0] 1e5}", "long": "y" * 5000,
+}  # fmt: skip
+PROGRAMS = {
+    "arguments": "print({'p': event.p}, jsonStringify([event.name, {'p': event.p}]))",
+    "variable": "let b := {'p': event.p}\nprint(b, jsonStringify(b), jsonStringify(b))",
+    "changed part": (
+        "let a := [1]\nlet b := {'a': a, 'p': event.p}\na := arrayPushBack(a, 2)\n"
+        "print(b)\nlet o := {}\nlet c := {'o': o, 'n': event.name}\no.x := 1\nprint(c)"
+    ),
+    "read elsewhere": "let b := {'p': event.p}\nprint(b)\nprint(b.p.plan, keys(b))",
+    "written to": "let b := {'p': event.p}\nb.p.plan := 'free'\nprint(b, event.p)",
+    "loop": "for (let i in event.p.items) { let b := {'i': i}\nprint(b, jsonStringify(b)) }",
+    "later effect": (
+        "let n := 0\nfun next() { n := n + 1\nreturn n }\n"
+        "print({'n': n, 'p': event.p}, next(), {'n': n, 'e': event.name})"
+    ),
+    "branch": "print(event.name = 'paid' ? jsonStringify({'p': event.p}) : 'none')",
+    "form of a date": (
+        "let d := {'__hogDate__': true, 'year': 1, 'month': 2, 'day': 3}\n"
+        "print({'d': d, 'p': event.p}, jsonStringify({'d': d, 'p': event.p}))"
+    ),
+    "inner function": "let b := {'p': event.p}\nlet f := () -> jsonStringify(b)\nprint(f(), b)",
+    "nested a lot": f"print({"{'a': [" * 14}event.p{']}' * 14})",
+    **{
+        f"event.{key}": f"let b := {{'v': event.{key}}}\nprint(b, jsonStringify(b), [event.{key}])"
+        for key in EVENT
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_text_is_that_of_imported_data(source: str) -> None:
+    given = {"event": copy.deepcopy(EVENT)}
+    outcome = run_program(source, globals=given)
+    traced = run_program(source, globals={"event": copy.deepcopy(EVENT)}, trace=True)
+
+    assert (outcome.error, outcome.lines) == (traced.error, traced.lines)
+    assert outcome.lines
+    assert repr(given) == repr({"event": EVENT})
+
+
+def test_a_call_of_the_host_in_between_changes_nothing() -> None:
+    source = "let b := {'p': event.p}\nlet n := fetch()\nprint(b, n)\nprint(jsonStringify(b))"
+    outcome = run_program(
+        source, globals={"event": EVENT}, functions={"fetch": lambda: 7}, async_functions={"fetch"}
+    )
+
+    assert outcome.lines[0].endswith(" 7")
+    assert outcome.lines[1].startswith('{"p":{"plan":"pro"')
+
+
+def test_plain_host_data_is_not_imported() -> None:
+    source = "let b := {'p': event.p, 'n': event.name}\nprint(jsonStringify(b))"
+    text = compile_python(compile_program(source)).source
+
+    assert "M_jsonStringify(v1)" in text
+    assert "v1 = {'p': t" in text
+
+
+def test_shared_parts_do_not_expand() -> None:
+    source = (
+        "let a := []\nfor (let i := 0; i < 60; i := i + 1) { a := [a, a] }\n"
+        "print(length(jsonStringify({'a': a, 'p': event.p})))"
+    )
+    budget = Budget(timeout_s=0.3, memory_bytes=1_000_000)
+    error = run_program(source, globals={"event": EVENT}, budget=budget).error
+
+    assert error is not None
+    assert error.kind == "memory"
