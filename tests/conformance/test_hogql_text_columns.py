@@ -23,6 +23,11 @@ CONDITIONS = (
     *("{} ilike {}", "{} not ilike {}", "{} =~ {}", "{} !~ {}", "{} < {}", "{} >= {}"),
     *("ifNull({}, 'x') = {}", "{} = {} or event = 'purchase'", "({} = {}) = true"),
     *("if({} = {}, 'a', 'b') = 'a'", "{} = {} is null", "coalesce({}, {}) is not null"),
+    *(
+        "toString({}) ilike {}",
+        "lower({}) = {}",
+        "upper(toString({})) in ({})",
+    ),
 )
 OPERANDS = ("'Chrome'", "'pro'", "''", "null", "properties.plan", "event", "'%r%'")
 SHAPES = """
@@ -44,6 +49,8 @@ select lag(properties.$browser) over (partition by properties.plan order by uuid
 select e.properties.v from events e join events f on e.properties.plan = f.properties.plan
 select properties.plan from events where properties.plan = (select max(properties.plan) from events)
 select event from events where properties.plan in (select properties.plan from events)
+select 1 from events where properties.v in (select properties.v from events where properties.v > '')
+select (select max(properties.v) from events where properties.v like '1%'), properties.v from events
 select 1 from events e where exists (select 1 from events f where f.event = e.properties.plan)
 select properties.plan from events union all select properties.$browser from events order by 1
 with x as (select properties.plan as p from events) select p, count() from x group by p order by p

@@ -29,6 +29,7 @@ _COMPARISONS = frozenset(
         *("like", "notLike", "ilike", "notILike", "match"),
     }
 )
+_SPELLINGS = frozenset({"toString", "lower", "upper"})
 _LEAVES = frozenset({plan.Name, plan.Number, plan.Value})
 _CONSTANTS = (plan.Number, plan.Value)
 
@@ -122,10 +123,18 @@ class _Uses:
     def visit(self, node: Any) -> Any:
         if self._is_stored(node):
             return _as_string(node)
+        if type(node) is plan.ScalarQuery and not node.correlated:
+            return node  # its names are those of other relations
         return node if type(node) in _LEAVES else transform_children(node, self.visit)
 
     def _is_stored(self, node: Any) -> bool:
         return type(node) is plan.Name and (node.source, node.name) in self._stored
+
+    def _is_operand(self, node: plan.Expr) -> bool:
+        """Whether a column, or its spelling in another case, is read."""
+        if type(node) is plan.FunctionCall and node.function in _SPELLINGS and len(node.args) == 1:
+            return self._is_operand(node.args[0])
+        return self._is_stored(node)
 
     def _key(self, expr: plan.Expr, select: plan.Select) -> plan.Expr:
         """A key of GROUP BY: the column itself, also by its alias or position."""
@@ -152,7 +161,7 @@ class _Uses:
         if node.function in _LOGICAL:
             args = tuple(self._condition(each) for each in node.args)
             return msgspec.structs.replace(node, args=args)
-        is_comparison = node.function in _COMPARISONS and self._is_stored(node.args[0])
+        is_comparison = node.function in _COMPARISONS and self._is_operand(node.args[0])
         if is_comparison and all(map(_is_constant, node.args[1:])):
             return node
         return self.visit(node)
