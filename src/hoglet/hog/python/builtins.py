@@ -147,7 +147,7 @@ def each_pair(value: Any) -> list[Any]:
         return list(enumerate(value))
     if type(value) is not dict:
         return []
-    if len(value) <= meter.LARGE and plain_data.has_text_keys(value):
+    if 8 < len(value) <= meter.LARGE and plain_data.has_text_keys(value):
         return [*value.items()]
     for key in value:
         if type(key) is not str:

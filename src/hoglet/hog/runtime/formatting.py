@@ -91,8 +91,8 @@ def printed_from_json(code: bytes) -> str | None:
     text = _spaced(code, indent=0).decode()
     if "\\" not in text:
         text = text.replace("'", "\\'").replace('"', "'")
-    elif text.count("\\") > len(text) >> 4 or "\\u" in text:
-        return None  # with many escapes, Python is faster
+    elif "\\u" in text:
+        return None
     else:
         text = _requoted(text)
     if "__hx_ast" in text:
