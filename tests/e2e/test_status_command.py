@@ -32,3 +32,4 @@ def test_a_running_server_shows_its_parts_and_queues(shared_server: RunningServe
 
     assert "warehouse ok" in printed
     assert "functions.invoke" in printed
+    assert "0 properties with a column of their own" in printed

@@ -17,6 +17,10 @@ from hoglet.cli.server.responses import ReadinessResponse
 
 _SECONDS = 10
 _STATES = ("ready", "delayed", "leased", "failed")
+_COUNTS = {
+    "dead_letters": "dead letters",
+    "property_columns": "properties with a column of their own",
+}
 _OLD_STATES = {"buried": "failed"}  # used by servers before 0.1
 
 
@@ -33,7 +37,8 @@ def status(as_json: AsJson = False) -> None:
         metrics = _read(f"{url}/metrics")
         names = ("queue", *_STATES, "oldest_waits")
         queues = [dict(zip(names, row, strict=True)) for row in queue_rows(metrics)]
-        print_json({**ready, "queues": queues, "dead_letters": dead_letters(metrics)})
+        counts = {name: gauge(metrics, name) for name in _COUNTS}
+        print_json({**ready, "queues": queues, **counts})
         raise typer.Exit(int(not is_well))
     for name, state in parts.items():
         colour = "green" if state == "ok" else "red"
@@ -45,9 +50,11 @@ def status(as_json: AsJson = False) -> None:
     if rows:
         print()
         print_table(("queue", *_STATES, "oldest waits"), rows)
-    waiting = dead_letters(metrics)
-    if waiting is not None:
-        print(f"\n{waiting} dead letters")
+    print()
+    for name, words in _COUNTS.items():
+        count = gauge(metrics, name)
+        if count is not None:
+            print(f"{count} {words}")
     raise typer.Exit(int(not is_well))
 
 
@@ -92,10 +99,10 @@ def queue_rows(metrics: str) -> list[tuple[str, ...]]:
     ]
 
 
-def dead_letters(metrics: str) -> int | None:
-    """Number of dead letters not yet redriven; None before the first measurement."""
+def gauge(metrics: str, name: str) -> int | None:
+    """The value of the gauge ``hoglet_<name>``; None before its first measurement."""
     for line in metrics.splitlines():
-        if line.startswith("hoglet_dead_letters "):
+        if line.startswith(f"hoglet_{name} "):
             return int(float(line.rpartition(" ")[2]))
     return None
 
