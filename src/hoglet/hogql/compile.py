@@ -131,7 +131,7 @@ def _compile(
     columns = _columns(resolver, relation, root, context)
     reads = read_text_columns(enforce(relation, context), context.text_columns)
     enforced = reads.relation
-    sql, params = _print(flatten(enforced) if context.is_sharded else enforced, context)
+    sql, params = _print(enforced, context)
     return CompiledQuery(
         sql=sql,
         params=params,
@@ -154,11 +154,22 @@ def _check_timezone(name: str) -> None:
 
 
 def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, Any]]:
-    printer = Printer()
-    sql = printer.relation(relation)
+    """The SQL and its parameters; tables are read directly where that makes the text shorter.
+
+    The engine analyzes a subquery in 0.1 to 0.5 ms, and an expression wherever it is repeated.
+    """
+    sql, params = _printed(flatten(relation))
+    if not context.is_sharded:
+        sql, params = min(_printed(relation), (sql, params), key=lambda form: len(form[0]))
     if len(sql) > context.limits.max_sql_characters:
         raise refused("The query is too large")
     verify_sql(sql, PHYSICAL_TABLES | {table.physical for table in context.saved_tables.values()})
+    return sql, params
+
+
+def _printed(relation: Relation) -> tuple[str, dict[str, Any]]:
+    printer = Printer()
+    sql = printer.relation(relation)
     return sql, printer.params
 
 

@@ -1,7 +1,7 @@
 -- case: a property is read from the JSON column, its value is bound
 select count() from events where properties.$browser = 'Chrome'
 -- becomes
-SELECT count() AS `count()` FROM (SELECT multiIf(isNotNull(properties_json.`$browser`.:String), properties_json.`$browser`.:String, isNotNull(properties_json.`$browser`.:Int64), toString(properties_json.`$browser`.:Int64), isNotNull(properties_json.`$browser`.:Float64), toString(properties_json.`$browser`.:Float64), isNotNull(properties_json.`$browser`.:Bool), toString(properties_json.`$browser`.:Bool), isNotNull(properties_json.`$browser`.:UInt64), toString(properties_json.`$browser`.:UInt64), position(properties, '"$browser"') = 0, NULL, nullIf(nullIf(JSONExtractRaw(properties, '$browser'), ''), 'null')) AS `properties__$browser` FROM events WHERE project_id = {project_id:Int64}) AS events WHERE equals(events.`properties__$browser`, {v0:String}) LIMIT 101
+SELECT count() AS `count()` FROM events AS events WHERE events.project_id = {project_id:Int64} AND (equals(multiIf(isNotNull(properties_json.`$browser`.:String), properties_json.`$browser`.:String, isNotNull(properties_json.`$browser`.:Int64), toString(properties_json.`$browser`.:Int64), isNotNull(properties_json.`$browser`.:Float64), toString(properties_json.`$browser`.:Float64), isNotNull(properties_json.`$browser`.:Bool), toString(properties_json.`$browser`.:Bool), isNotNull(properties_json.`$browser`.:UInt64), toString(properties_json.`$browser`.:UInt64), position(properties, '"$browser"') = 0, NULL, nullIf(nullIf(JSONExtractRaw(properties, '$browser'), ''), 'null')), {v0:String})) LIMIT 101
 -- params {"v0": "Chrome"}
 -- rows [[2]]
 -- case: declared types

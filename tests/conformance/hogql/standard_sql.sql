@@ -170,7 +170,7 @@ select to_char(toDateTime('2026-11-01 13:05:09'), 'YYYY-MM-DD HH24:MI:SS'), to_c
 -- timezone Europe/Berlin
 select count() from events where timestamp between '2026-01-07' and '2026-01-08'
 -- becomes
-SELECT count() AS `count()` FROM (SELECT toTimeZone(`timestamp`, 'Europe/Berlin') AS `timestamp`, events.`timestamp` AS timestamp__utc FROM events WHERE project_id = {project_id:Int64}) AS events WHERE and(greaterOrEquals(events.timestamp__utc, parseDateTime64BestEffort({v0:String}, 6, 'Europe/Berlin')), lessOrEquals(events.timestamp__utc, parseDateTime64BestEffort({v1:String}, 6, 'Europe/Berlin'))) LIMIT 101
+SELECT count() AS `count()` FROM events AS events WHERE events.project_id = {project_id:Int64} AND (and(greaterOrEquals(events.`timestamp`, parseDateTime64BestEffort({v0:String}, 6, 'Europe/Berlin')), lessOrEquals(events.`timestamp`, parseDateTime64BestEffort({v1:String}, 6, 'Europe/Berlin')))) LIMIT 101
 -- rows [[3]]
 -- case: intervals in the plural
 -- variables {"n": 2}

@@ -31,7 +31,7 @@ select count() from events where toDate(timestamp) in ('2026-01-05', '2026-01-06
 -- timezone Europe/Berlin
 select timestamp from events where timestamp > '2026-01-07 10:05:00'
 -- becomes
-SELECT events.`timestamp` AS `timestamp` FROM (SELECT toTimeZone(`timestamp`, 'Europe/Berlin') AS `timestamp`, events.`timestamp` AS timestamp__utc FROM events WHERE project_id = {project_id:Int64}) AS events WHERE greater(events.timestamp__utc, parseDateTime64BestEffort({v0:String}, 6, 'Europe/Berlin')) LIMIT 101
+SELECT toTimeZone(events.`timestamp`, 'Europe/Berlin') AS `timestamp` FROM events AS events WHERE events.project_id = {project_id:Int64} AND (greater(events.`timestamp`, parseDateTime64BestEffort({v0:String}, 6, 'Europe/Berlin'))) LIMIT 101
 -- rows [["2026-01-07 10:10:00+01:00"]]
 -- case: also through lazy joins
 -- timezone Europe/Berlin

@@ -1,4 +1,4 @@
-"""Flat reads: how the SQL of a sharded warehouse differs, and that its shards aggregate."""
+"""Flat reads: where a select reads its only table itself, and that shards then aggregate."""
 
 import subprocess
 import sys
@@ -75,8 +75,30 @@ def test_other_reads_stay_as_they_are(query: str) -> None:
     assert _sql(query) == _sql(query, CONTEXT)
 
 
-def test_a_warehouse_without_shards_gets_subqueries() -> None:
-    assert FLAT not in _sql("select count() from events", CONTEXT)
+@pytest.mark.parametrize(
+    ("query", "is_flat"),
+    [
+        pytest.param("select count() from events", True, id="no column"),
+        pytest.param("select event from events where event > 'a' order by event", True, id="short"),
+        pytest.param("select count() from events where properties.a = 'x'", True, id="long, once"),
+        pytest.param(
+            "select properties.a from events where properties.a = 'x'", False, id="long, repeated"
+        ),
+    ],
+)
+def test_one_server_reads_flat_unless_expressions_are_repeated(
+    query: str, *, is_flat: bool
+) -> None:
+    assert (FLAT in _sql(query, CONTEXT)) == is_flat
+    assert FLAT in _sql(query), "shards aggregate at any length"
+
+
+def test_a_flat_form_over_the_limit_of_length_is_not_used() -> None:
+    query = "select properties.a from events where properties.a = 'x'"
+    nested = _sql(query, CONTEXT)
+    limits = msgspec.structs.replace(CONTEXT.limits, max_sql_characters=len(nested))
+
+    assert _sql(query, msgspec.structs.replace(CONTEXT, limits=limits)) == nested
 
 
 CLUSTER = """
@@ -85,6 +107,10 @@ CLUSTER = """
   <shard><replica><host>127.0.0.2</host><port>9000</port></replica></shard>
 </two></remote_servers></clickhouse>
 """
+NESTED = (
+    "SELECT events.event AS event, count() AS `count()` FROM (SELECT event FROM events"
+    " WHERE project_id = {project_id:Int64}) AS events GROUP BY events.event LIMIT 101"
+)
 PLANS = """
 import sys
 from chdb.session import Session
@@ -105,8 +131,8 @@ for sql in sys.argv[2:]:
 def test_shards_aggregate_flat_reads(tmp_path: Path) -> None:
     """The engine's plan for a Distributed table; no shard is asked for it."""
     (tmp_path / "cluster.xml").write_text(CLUSTER)
-    query = "select event, count() from events group by event"
-    command = [sys.executable, "-c", PLANS, str(tmp_path), _sql(query), _sql(query, CONTEXT)]
+    flat = _sql("select event, count() from events group by event")
+    command = [sys.executable, "-c", PLANS, str(tmp_path), flat, NESTED]
     plans = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("---")
 
     assert "MergingAggregated" in plans[0]

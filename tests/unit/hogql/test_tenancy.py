@@ -25,7 +25,13 @@ from support.seeds import thinned
 ALLOWED = PHYSICAL_TABLES | {"hogql_world_daily"}
 _SCOPE = re.compile(
     r"FROM `?(events|persons|person_distinct_ids|person_distinct_id_overrides|groups|cohort_members"
-    r"|log_entries|app_metrics|query_log|hogql_world_daily)`?\b(?P<rest>.{0,60})"
+    r"|log_entries|app_metrics|query_log|hogql_world_daily)`?\b(?=(?P<rest>.{0,300}))"
+)
+_PROJECT = r"project_id = \{project_id:Int64\}"
+_SUBQUERY = re.compile(rf" WHERE {_PROJECT}(?: AND \(| GROUP BY |\))")
+_FLAT = re.compile(
+    rf" AS (?P<alias>`(?:[^`\\]|\\.)*`|\w+) WHERE (?P=alias)\.{_PROJECT}"
+    r"(?: AND \(|\)|$| (?:GROUP BY|HAVING|WINDOW|QUALIFY|ORDER BY|LIMIT|OFFSET) )"
 )
 
 
@@ -35,7 +41,7 @@ def _check_scopes(sql: str) -> list[str]:
     scopes = list(_SCOPE.finditer(text))
     for scope in scopes:
         rest = scope["rest"].removeprefix(" FINAL")
-        assert re.match(r" WHERE project_id = \{project_id:Int64\}(?: AND \(| GROUP BY |\))", rest)
+        assert _SUBQUERY.match(rest) or _FLAT.match(rest)
     return [scope[1] for scope in scopes]
 
 
@@ -105,8 +111,8 @@ _PLACES = (
 def test_both_checks_notice_a_scope_without_its_project(name: str) -> None:
     """The check of this file and the one of the compiler itself, for each table."""
     sql = compile_query(f"SELECT count() FROM {name}", context=CONTEXT).sql
-    whole = "WHERE project_id = {project_id:Int64}"
     assert _check_scopes(sql)
+    whole = re.findall(rf"WHERE \S*{_PROJECT}", sql)[0]
     for broken in (
         "",
         "WHERE 1",
