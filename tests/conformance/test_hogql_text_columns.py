@@ -67,16 +67,18 @@ select poe.properties.email, properties.missing from events where properties.mis
 def world(hogql_world: HogqlWorld) -> Generator[HogqlWorld]:
     """The world with columns, of which one is not stored in the parts that exist already."""
     names = {f"`{text_column(key)}`": text_path(key) for key in KEYS}
-    for name, path in names.items():
-        hogql_world.command(
-            f"ALTER TABLE events ADD COLUMN {name} LowCardinality(Nullable(String)) "
-            f"MATERIALIZED {path}"
-        )
-    stored = ", ".join(f"MATERIALIZE COLUMN {name}" for name in list(names)[1:])
-    hogql_world.command(f"ALTER TABLE events {stored} SETTINGS mutations_sync = 2")
+    columns = [
+        f"{name} LowCardinality(Nullable(String)) MATERIALIZED {path}"
+        for name, path in names.items()
+    ]
+    _alter(hogql_world, [f"ADD COLUMN {column}" for column in columns])
+    _alter(hogql_world, [f"MATERIALIZE COLUMN {name}" for name in list(names)[1:]])
     yield hogql_world
-    for name in names:
-        hogql_world.command(f"ALTER TABLE events DROP COLUMN {name} SETTINGS mutations_sync = 2")
+    _alter(hogql_world, [f"DROP COLUMN {name}" for name in names])
+
+
+def _alter(world: HogqlWorld, changes: list[str]) -> None:
+    world.command(f"ALTER TABLE events {', '.join(changes)} SETTINGS mutations_sync = 2")
 
 
 def _same_rows(world: HogqlWorld, query: str, zone: str = "UTC", **given: Any) -> None:

@@ -12,6 +12,7 @@ from hoglet.definitions.text_columns import MOST_COLUMNS, TextColumnWorker
 from hoglet.hogql import QueryContext, compile_query
 from hoglet.kit.clock import FixedClock
 from hoglet.warehouse import ClickHouseWarehouse
+from hoglet.warehouse.errors import WarehouseDown
 from hoglet.warehouse.text_columns import TextColumns
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -37,10 +38,10 @@ async def worker(warehouse: ClickHouseWarehouse) -> AsyncGenerator[Worker]:
         for project, events in ((PROJECT, EVENTS), (SMALL, 2_000)):
             await warehouse.command(FILL, {"project": project, "events": events})
     yield lambda: TextColumnWorker(columns, FixedClock(NOW), lambda: None, CollectorRegistry())
-    for name in await columns.filled():
-        await warehouse.command(
-            f"ALTER TABLE events DROP COLUMN `property_text_{name}` SETTINGS mutations_sync = 2"
-        )
+    drops = [f"DROP COLUMN `property_text_{name}`" for name in await columns.filled()]
+    if drops:
+        statement = f"ALTER TABLE events {', '.join(drops)} SETTINGS mutations_sync = 2"
+        await warehouse.command(statement)
 
 
 async def _work(worker: TextColumnWorker, *names: str) -> None:
@@ -113,6 +114,7 @@ async def test_a_column_that_a_killed_server_left_unfilled(
     await _work(restarted, "city")
 
 
+@pytest.mark.slow
 async def test_a_server_that_starts_reads_filled_columns(worker: Worker):
     first, second = worker(), worker()
     first.reads.update({(PROJECT, "city"): 2})
@@ -142,3 +144,23 @@ async def test_the_table_has_a_limit_of_columns(worker: Worker, warehouse: Click
     await _work(tried, "city")
 
     assert len(await columns.filled()) == MOST_COLUMNS
+
+
+@pytest.mark.slow
+async def test_a_mutation_that_fails_is_withdrawn(worker: Worker, warehouse: ClickHouseWarehouse):
+    """All later mutations would wait for it."""
+    tried = worker()
+    await warehouse.command(
+        "ALTER TABLE events ADD COLUMN property_text_city LowCardinality(Nullable(String)) "
+        "MATERIALIZED toString(throwIf(project_id > 0))"
+    )
+    tried.reads.update({(PROJECT, "city"): 2})
+
+    with pytest.raises(WarehouseDown, match="could not be filled"):
+        await _work(tried, "city")
+
+    unfinished = await warehouse.query(
+        "SELECT count() FROM system.mutations WHERE table = 'events' AND NOT is_done"
+    )
+    assert unfinished.rows[0][0] == 0
+    assert tried.filled == frozenset()
