@@ -1,4 +1,4 @@
-"""Faults of what two servers share, under load: a full disk, a broker that hangs, a third server.
+"""Faults of what two servers share, under load: full disks, a broker that hangs, a third server.
 
 Nothing that was accepted is lost or stored twice, deliveries are repeated only under their id, and
 the events of a distinct id keep their order. The servers recover by themselves.
@@ -150,6 +150,37 @@ def test_a_broker_that_hangs(
         _wait_for_events(sender)
         sender.stop()
         sender.assert_stored(pair[1], receiver)
+
+
+def test_a_broker_whose_disk_is_full(
+    tmp_path: Path,
+    disk: SmallDisk,
+    postgres_url: str,
+    shared: dict[str, Any],
+    receiver: Receiver,
+) -> None:
+    """It refuses messages until it is restarted, also when there is space again."""
+    broker = NatsServer(disk.folder).start()
+    shared |= {"database_url": postgres_url, "spool_url": broker.url()}
+    try:
+        with _running(tmp_path, 2, shared) as pair:
+            accepted = Accepted(pair[0], receiver)
+            assert accepted.send() == 200
+            disk.fill(leaving=1024**2)
+            while accepted.send(padding=20_000) == 200:
+                assert accepted.statuses[200] < 1000
+            accepted.server = pair[1]
+            assert accepted.send(padding=20_000) == 503
+            assert [each.client.get("/_readyz").status_code for each in pair] == [503, 503]
+            disk.free()
+            broker.kill()
+            broker.start()
+            for server in pair:
+                accepted.server = server
+                wait_for(lambda: accepted.send() == 200, seconds=SECONDS)
+            accepted.assert_all_there()
+    finally:
+        broker.kill()
 
 
 @pytest.mark.parametrize("spool", ["rows", pytest.param("nats", marks=pytest.mark.long)])
