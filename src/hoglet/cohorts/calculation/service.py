@@ -42,7 +42,7 @@ class CalculationAttempt(NamedTuple):
         return self.project.id, self.cohort_id, self.calculation_id
 
 
-class CohortCalculator(MemberComputation):
+class CohortCalculator(MemberComputation, frozen=True):
     """Computes dynamic cohorts."""
 
     async def run(self, job: CalculateV1) -> None:

@@ -36,7 +36,7 @@ def new_upload(cohort_id: int, kind: str, texts: Sequence[str]) -> CohortUploadR
     return CohortUploadRow(id=new_id(), cohort_id=cohort_id, kind=kind, texts=packed)
 
 
-class StaticCohorts(MemberComputation):
+class StaticCohorts(MemberComputation, frozen=True):
     """Fills and changes static cohorts."""
 
     async def fill(self, job: FillV1) -> None:
