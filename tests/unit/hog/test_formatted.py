@@ -81,7 +81,7 @@ def test_shared_parts_do_not_expand() -> None:
         "let a := []\nfor (let i := 0; i < 60; i := i + 1) { a := [a, a] }\n"
         "print(length(jsonStringify({'a': a, 'p': event.p})))"
     )
-    budget = Budget(timeout_s=0.3, memory_bytes=1_000_000)
+    budget = Budget(memory_bytes=1_000_000)
     error = run_program(source, globals={"event": EVENT}, budget=budget).error
 
     assert error is not None
