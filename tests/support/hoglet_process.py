@@ -77,6 +77,8 @@ class HogletProcess(subprocess.Popen[Any]):
         return self.returncode
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        if self._exit_status.fileno() < 0:  # collected before the process ended
+            return self.pid, 0
         if wait_flags == os.WNOHANG and not select.select([self._exit_status], [], [], 0)[0]:
             return 0, 0
         with self._exit_status:

@@ -30,16 +30,15 @@ def serve(
     Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
     """
     with importing_server():
-        import asyncio
-
         import uvloop
 
         from hoglet.app.run import run_server
+        from hoglet.kit import event_loop
         from hoglet.settings import load_settings
 
     with exit_with_two():
         settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
-        asyncio.run(run_server(settings), loop_factory=uvloop.new_event_loop)
+        event_loop.run(run_server(settings), uvloop.new_event_loop)
 
 
 @contextmanager
