@@ -32,8 +32,8 @@ def serve(
     with importing_server():
         import uvloop
 
+        from hoglet.app import event_loop
         from hoglet.app.run import run_server
-        from hoglet.kit import event_loop
         from hoglet.settings import load_settings
 
     with exit_with_two():

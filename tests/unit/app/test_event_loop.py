@@ -7,7 +7,7 @@ import pytest
 
 PROGRAM = """
 import asyncio
-from hoglet.kit import event_loop
+from hoglet.app import event_loop
 
 event_loop._PATIENCE_SECONDS = 0.2
 
