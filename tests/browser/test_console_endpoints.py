@@ -217,11 +217,11 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
     page.goto("/project/1/endpoints")
     page.get_by_role("button", name="New endpoint").click()
     page.get_by_label("Name", exact=True).fill("made here")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create", exact=True).click()
     name = page.locator(".q-field--error", has=page.get_by_label("Name", exact=True))
     expect(name).to_contain_text("letters")
     page.get_by_label("Name", exact=True).fill("made_here")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create", exact=True).click()
     expect(page).to_have_url(re.compile("/endpoints/made_here$"))
 
     page.get_by_role("tab", name="Query").click()
