@@ -5,14 +5,12 @@ if the text is the same without, see :meth:`CallPrinter.formatted`.
 """
 
 from collections import Counter
-from typing import Any, Final
+from typing import Any
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.borrowing import Borrowing
 from hoglet.hog.python.analysis.results import is_small_literal, parts_of
 from hoglet.hog.python.analysis.type_facts import TypeFacts
-
-_FORMATTERS: Final = frozenset({"print", "jsonStringify"})
 
 
 class Formatted:
@@ -41,9 +39,8 @@ class Formatted:
             arguments = [
                 argument
                 for node in nodes
-                if isinstance(node, bound.CallGlobal) and node.name in _FORMATTERS - host_names
-                for argument in (node.arguments if node.name == "print" else node.arguments[:1])
-                if node.name == "print" or len(node.arguments) == 1
+                if isinstance(node, bound.CallGlobal) and node.name not in host_names
+                for argument in _formatted_arguments(node)
             ]
             self.literals.update(id(node) for node in arguments if self._has_host_data(node))
             self.variables |= self._only_read_by(arguments, nodes)
@@ -65,3 +62,9 @@ class Formatted:
 
     def _has_host_data(self, node: Any) -> bool:
         return is_small_literal(node) and any(map(self._borrowing.is_raw, parts_of(node)))
+
+
+def _formatted_arguments(node: bound.CallGlobal) -> tuple[Any, ...]:
+    """The arguments of ``print``, and of ``jsonStringify`` without a number of spaces."""
+    is_compact = node.name == "jsonStringify" and len(node.arguments) == 1
+    return node.arguments if node.name == "print" or is_compact else ()
