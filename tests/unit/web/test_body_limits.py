@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from hoglet.kit.errors import RequestTimeout
+from hoglet.web import request_body
 from hoglet.web.request_body import SMALL_BODY_BYTES, BodyLimits, OpenRequests
 
 SCOPE = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": ("10.0.0.1", 4711)}
@@ -69,6 +71,31 @@ async def test_the_deadline_is_of_the_whole_body_not_of_its_parts() -> None:
     await limits(SCOPE, drip, client.send)
 
     assert client.status == 408
+
+
+async def test_time_in_which_the_server_is_busy_is_not_the_clients_delay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A body that arrived while the event loop stood still, longer than the deadline."""
+    monkeypatch.setattr(request_body, "LATE_SECONDS", 0.1)
+    limits = BodyLimits(read_whole, OpenRequests(), seconds=0.05)
+    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+    client = Client(b"{}", complete=True)
+
+    async def receive() -> Message:
+        await arrived.wait()
+        return await client.receive()
+
+    def stand_still() -> None:
+        time.sleep(0.2)
+        loop.call_soon(arrived.set)
+
+    running = asyncio.create_task(limits(SCOPE, receive, client.send))
+    await asyncio.sleep(0.01)
+    loop.call_soon(stand_still)
+    await running
+
+    assert client.status == 200
 
 
 async def test_what_follows_the_body_may_take_any_time() -> None:

@@ -37,11 +37,13 @@ FEW_CONNECTIONS = 32  # a scan of so few takes 0.2 ms, less than to have a threa
 RESERVED_DESCRIPTORS = 256  # for databases, receivers, worker processes and files
 LEAST_CONNECTIONS = 64
 MOST_CONNECTIONS = 32_768
+LATE_SECONDS = 2 * SCAN_SECONDS  # a scan later than this found the server busy or stopped
 PRESSURE = 0.9  # of the slots: above this, connections are closed early ...
 RELIEF = 0.5  # ... down to this
 _DESCRIPTORS = "/proc/self/fd"
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TCP_INFO_BYTES = 192
+_SO_COOKIE, _COOKIE_BYTES = 57, 8  # <asm-generic/socket.h>; Python has no name for it
 _MILLISECONDS = struct.Struct("=4x3I")  # at byte 40: last data sent, ack sent, data received
 _BYTES = struct.Struct("=QQ8xI")  # at byte 120: acknowledged, received; 2 segment counts; unsent
 
@@ -75,6 +77,7 @@ class TcpConnection(msgspec.Struct):
 
     descriptor: int
     peer: Peer
+    cookie: bytes  # the kernel's id of the socket: a client can use a port again within a scan
     sent_ms: int
     received_ms: int
     acknowledged: int
@@ -93,6 +96,7 @@ class Waiting(NamedTuple):
     state: State
     since: float
     acknowledged: int
+    cookie: bytes
 
 
 class Deadlines(msgspec.Struct, frozen=True):
@@ -116,6 +120,7 @@ class ConnectionReaper:
         self._deadlines = deadlines
         self._limit = limit
         self._waiting: dict[Peer, Waiting] = {}
+        self._scanned_at = float("inf")
         self._open = 0
         self._is_full = False
 
@@ -137,7 +142,7 @@ class ConnectionReaper:
         Args:
             now: the value of ``time.monotonic``, which is also the event loop's clock.
         """
-        before, self._waiting = self._waiting, {}
+        before, self._waiting = self._waited_until(now), {}
         everything = list(open_connections(self._port))
         self._open = len(everything)
         expired: list[tuple[TcpConnection, State]] = []
@@ -166,6 +171,20 @@ class ConnectionReaper:
             )
         return closed
 
+    def _waited_until(self, now: float) -> dict[Peer, Waiting]:
+        """The connections of the last scan, without the time in which the server did not run.
+
+        A request that arrives while the server is stopped or busy is not its client's delay.
+        """
+        lost = max(0.0, now - self._scanned_at - LATE_SECONDS)
+        self._scanned_at = now
+        if not lost:
+            return self._waiting
+        return {
+            peer: waiting._replace(since=waiting.since + lost)
+            for peer, waiting in self._waiting.items()
+        }
+
     def _classify(
         self, connection: TcpConnection, before: Waiting | None, now: float
     ) -> Waiting | None:
@@ -174,17 +193,18 @@ class ConnectionReaper:
         if connection.unsent:
             state = State.ANSWER
         elif (since := self._requests.reading_since.get(peer)) is not None:
-            return Waiting(State.BODY, since, connection.acknowledged)
+            return Waiting(State.BODY, since, connection.acknowledged, connection.cookie)
         elif peer in self._requests.counts:
             return None
         elif connection.has_half_headers:
             state = State.HEADERS
         else:
             idle = min(connection.sent_ms, connection.received_ms) / 1000
-            return Waiting(State.IDLE, now - idle, connection.acknowledged)
-        if before and before.state is state and before.acknowledged == connection.acknowledged:
+            return Waiting(State.IDLE, now - idle, connection.acknowledged, connection.cookie)
+        waiting = Waiting(state, now, connection.acknowledged, connection.cookie)
+        if before and before._replace(since=now) == waiting:
             return before
-        return Waiting(state, now, connection.acknowledged)
+        return waiting
 
     def _seconds(self, state: State) -> float:
         """The deadline; infinite for idle connections and bodies, which the web server handles."""
@@ -231,13 +251,15 @@ def _tcp_state(descriptor: int, port: int) -> TcpConnection | None:
         if peer is None:
             return None
         info = probe.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+        cookie = probe.getsockopt(socket.SOL_SOCKET, _SO_COOKIE, _COOKIE_BYTES)
     except OSError:
         return None
     finally:
         probe.detach()  # owned by the web server
     sent_ms, _, received_ms = _MILLISECONDS.unpack_from(info, 40)
     acknowledged, received, unsent = _BYTES.unpack_from(info, 120)
-    return TcpConnection(descriptor, peer, sent_ms, received_ms, acknowledged, received, unsent)
+    times = (sent_ms, received_ms)
+    return TcpConnection(descriptor, peer, cookie, *times, acknowledged, received, unsent)
 
 
 def _peer(probe: socket.socket, port: int) -> Peer | None:
