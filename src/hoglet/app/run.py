@@ -35,14 +35,17 @@ from hoglet.app.startup.requirements import (
 from hoglet.app.startup.server_file import (
     ServerAddress,
     make_token,
+    read_server_file,
     remove_server_file,
     write_server_file,
 )
 from hoglet.app.startup.tracing import tracing_of_server
 from hoglet.app.workers import build_workers, running
 from hoglet.functions.secrets.rotation import reencrypt_all
+from hoglet.queue import owners as job_owners
 from hoglet.sandbox.confinement import missing_walls
 from hoglet.settings import Settings
+from hoglet.spool import owners as spool_owners
 
 log = structlog.get_logger()
 
@@ -85,10 +88,12 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     lock = DataFolderLock(settings.data_dir)
     stack.callback(lock.release)
     lock.acquire()
+    former = read_server_file(settings.data_dir)
     remove_leftovers(settings.data_dir)
     listener = stack.enter_context(closing(bind(settings.host, settings.port)))
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     services = await stack.enter_async_context(open_services(settings))
+    await _release_leases_of(former, services)
     features = build_features(services)
     await _reencrypt(services, features)
     drain = Drain(settings.drain_seconds)
@@ -99,7 +104,8 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
         log.warning("workers are not fully confined: the kernel lacks features", wall=wall)
     listen(listener)
     stack.callback(remove_server_file, settings.data_dir)
-    write_server_file(settings.data_dir, ServerAddress(settings.local_url(), token))
+    address = ServerAddress(settings.local_url(), token, services.name)
+    write_server_file(settings.data_dir, address)
     _greet(await _first_project(services), settings)
     await stack.enter_async_context(running(workers))
     connections = connection_limit(settings.connections)
@@ -112,6 +118,19 @@ def _reaper(application: Starlette, settings: Settings, limit: int) -> Connectio
     deadlines = Deadlines(settings.request_header_seconds, settings.response_stall_seconds)
     requests = application.state.open_requests
     return ConnectionReaper(settings.port, requests, deadlines, limit=limit)
+
+
+async def _release_leases_of(former: ServerAddress | None, services: Services) -> None:
+    """Release what the killed server of this folder held: the folder's lock shows that it is gone.
+
+    On SQLite the queue has done so, under the only name that there is.
+    """
+    if former is None or former.name is None or services.database.is_sqlite:
+        return
+    async with services.database.write() as session:
+        await spool_owners.forget(session, former.name)
+        jobs = await job_owners.forget(session, former.name)
+    log.info("the former server was killed", action="former_server_killed", jobs=jobs)
 
 
 async def _reencrypt(services: Services, features: Features) -> None:

@@ -46,6 +46,7 @@ from hoglet.pipeline.stored_events import StoredEvents
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.clock_steps import ClockSteps
 from hoglet.queue.consumers import Bursts
+from hoglet.queue.owners import LeaseOwner
 from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 from hoglet.spool.owners import PartitionOwner
 
@@ -111,6 +112,9 @@ def build_workers(services: Services, features: Features) -> list[BackgroundWork
             workers.append(BackgroundWorker("property columns", columns.run, columns.stop))
     if "pipeline" in roles:  # an executor may have a warehouse of its own
         workers.append(BackgroundWorker("telemetry", outbox.run, outbox.stop))
+    if not services.database.is_sqlite:  # last: its heartbeat protects the leases of the others
+        owner = LeaseOwner(services.database, services.clock, name=services.name)
+        workers.append(BackgroundWorker("lease owner", owner.run, owner.stop))
     return workers
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from hoglet.kit.clock import Clock, new_id
 from hoglet.queue.consumers import Signals, of_light_keys, within_weight
 from hoglet.queue.empty_queues import EmptyQueues, unfinished_queues
+from hoglet.queue.owners import UNLEASED, owner_of_leases, release_leases
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
 from hoglet.queue.statements import JOBS, depth_of, lease_room, statements
 from hoglet.queue.tables import JobRow
@@ -29,7 +30,6 @@ _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small pl
 CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
 _ROWS_AT_ONCE = 1000
 _OVERFLOW_BYTES = 4096  # SQLite keeps a larger payload in pages of its own
-_CONSUMER = "/"  # separates an owner's name from the names of its consumers
 
 
 class SqlQueue:
@@ -58,7 +58,7 @@ class SqlQueue:
         self._database = database
         self._clock = clock
         self._process = owner
-        self._owner = f"{owner}{_CONSUMER}{number}"  # equally long for all: see lease_room
+        self._owner = owner_of_leases(owner, number)
         self._signals = signals or Signals()
         self._empty = empty or EmptyQueues(database)
         self._statements = statements(is_sqlite=database.is_sqlite)
@@ -178,7 +178,7 @@ class SqlQueue:
         priority: Priority | None = None,
     ) -> None:
         """Release a leased job, due at ``run_at``."""
-        values: dict[str, Any] = {**_UNLEASED, "run_at": run_at, "retries": JOBS.c.retries + 1}
+        values: dict[str, Any] = {**UNLEASED, "run_at": run_at, "retries": JOBS.c.retries + 1}
         if payload is not None:
             values["payload"] = payload
         if priority is not None:
@@ -190,7 +190,7 @@ class SqlQueue:
 
     async def dead_letter(self, session: AsyncSession, job: Job, reason: str) -> None:
         """Set a leased job aside as permanently failed."""
-        values = {**_UNLEASED, "buried_at": self._clock.now(), "error": reason}
+        values = {**UNLEASED, "buried_at": self._clock.now(), "error": reason}
         result = await session.execute(update(JobRow).where(_held([job])).values(**values))
         _expect(result, 1)
 
@@ -212,12 +212,12 @@ class SqlQueue:
         """Release leased jobs unchanged."""
         async with self._database.write() as session:
             for part in batched(jobs, _ROWS_PER_STATEMENT):
-                await session.execute(update(JobRow).where(_held(part)).values(**_UNLEASED))
+                await session.execute(update(JobRow).where(_held(part)).values(**UNLEASED))
             self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def undo_lease(self, jobs: Sequence[Job]) -> None:
         """Release jobs of a new group as if it had not been leased; see the port."""
-        values = {**_UNLEASED, "group_id": None, "attempts": JOBS.c.attempts - 1}
+        values = {**UNLEASED, "group_id": None, "attempts": JOBS.c.attempts - 1}
         async with self._database.write() as session:
             for part in batched(jobs, _ROWS_PER_STATEMENT):
                 await session.execute(update(JobRow).where(_held(part)).values(**values))
@@ -226,10 +226,7 @@ class SqlQueue:
     async def reclaim(self) -> int:
         """Release the jobs this owner and its consumers held before it was killed."""
         async with self._database.write() as session:
-            process = self._process  # the version before wrote the name alone
-            consumers = JobRow.lease_owner.startswith(process + _CONSUMER, autoescape=True)
-            mine = update(JobRow).where((JobRow.lease_owner == process) | consumers)
-            return _count(await session.execute(mine.values(**_UNLEASED)))
+            return await release_leases(session, self._process)
 
     async def catch_up(self) -> int:
         """Reschedule jobs that were enqueued in the future, each with its original delay."""
@@ -377,9 +374,6 @@ async def _candidates(
         if len(jobs) >= limit:
             break
     return jobs
-
-
-_UNLEASED: dict[str, Any] = {"leased_until": None, "lease": None, "lease_owner": None}
 
 
 def _held(jobs: Sequence[Job]) -> ColumnElement[bool]:

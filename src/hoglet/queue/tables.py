@@ -1,4 +1,4 @@
-"""The table behind :mod:`hoglet.queue.sql`."""
+"""The tables of jobs, behind :mod:`hoglet.queue.sql`, and of the processes that lease them."""
 
 from datetime import datetime
 from uuid import UUID
@@ -42,3 +42,12 @@ class JobRow(Base):
         Index("ix_jobs_group_id", "group_id"),
         Index("ix_jobs_lease_owner", "lease_owner"),
     )
+
+
+class JobOwnerRow(Base):
+    """A process that leases jobs, and its last heartbeat; a version before 0033 has no row."""
+
+    __tablename__ = "job_owners"
+
+    name: Mapped[str] = mapped_column(String(200), primary_key=True)
+    seen_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -238,8 +238,13 @@ class PartitionOwner:
             async with self._database.write() as session:
                 mine = await positions.owned_by(session, self._log, self._name)
                 await positions.give_up(session, self._log, self._name, mine)
-                await session.execute(delete(SpoolOwnerRow).where(SpoolOwnerRow.name == self._name))
+                await forget(session, self._name)
         self._positions.clear()
+
+
+async def forget(session: AsyncSession, name: str) -> None:
+    """Remove the heartbeat of a server that has ended: its partitions are free at once."""
+    await session.execute(delete(SpoolOwnerRow).where(SpoolOwnerRow.name == name))
 
 
 def _claimable(free: Sequence[Position], capacity: int) -> list[int]:

@@ -125,7 +125,7 @@ async def _open_storage(
 async def _open_queue(database: Database, clock: Clock, name: str) -> SqlQueue:
     """Open the queue; on SQLite, leases of a killed server are released at once.
 
-    Servers that share a PostgreSQL have distinct names; their leases expire.
+    Servers that share a PostgreSQL have distinct names; see :mod:`hoglet.queue.owners`.
     """
     if not database.is_sqlite:
         return SqlQueue(database, clock, owner=name)

@@ -1,5 +1,6 @@
-"""``server.json`` in the data folder: the address of the server for local commands.
+"""``server.json`` in the data folder: the address of the server for local commands, and its name.
 
+A killed server leaves it behind: the next one learns from it whose leases nobody holds any more.
 A user who can read it can read the database as well, so its token grants the same access.
 """
 
@@ -15,10 +16,14 @@ _NAME = "server.json"
 
 
 class ServerAddress(msgspec.Struct, frozen=True):
-    """``{"url": "http://127.0.0.1:8000", "token": "3f…"}``."""
+    """``{"url": "http://127.0.0.1:8000", "token": "3f…", "name": "host-7-01…"}``.
+
+    ``name`` is unique to the process; versions without heartbeats of leases did not write it.
+    """
 
     url: str
     token: str
+    name: str | None = None
 
 
 def make_token() -> str:
