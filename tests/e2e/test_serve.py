@@ -1,9 +1,11 @@
 """Starting, double-starting and stopping a server."""
 
+import asyncio
 import subprocess
 import sys
 import time
 
+import aiohttp
 import pytest
 
 from support.server import KEY, TOKEN, RunningServer
@@ -45,6 +47,21 @@ def test_sigterm_stops_it_with_status_0_and_it_starts_again(server):
 
     server.start()
     assert server.client.get("/api/users/@me/").status_code == 200
+
+
+async def test_open_pages_are_disconnected_before_it_stops(server):
+    if server.process.poll() is not None:
+        server.start()
+    pages = server.url.replace("http", "ws") + "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+
+    async with aiohttp.ClientSession() as session, session.ws_connect(pages) as page:
+        await page.receive()
+        server.process.terminate()
+        while not page.closed:
+            await page.receive()
+
+    assert page.close_code == 1000  # without a closing handshake, it is 1006
+    assert await asyncio.to_thread(server.process.wait) == 0
 
 
 def test_a_project_shows_that_events_have_arrived(server):

@@ -3,7 +3,7 @@
 import gc
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ class _Server(NamedTuple):
     listener: socket.socket
     connections: int
     drain: Drain
-    on_stop: Callable[[], None]
+    on_stop: Callable[[], Awaitable[None]]
 
 
 async def run_server(settings: Settings) -> None:
@@ -110,7 +110,11 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     await stack.enter_async_context(running(workers))
     connections = connection_limit(settings.connections)
     await stack.enter_async_context(reaping(_reaper(application, settings, connections)))
-    on_stop = features.functions.live_tail.close
+
+    async def on_stop() -> None:
+        features.functions.live_tail.close()
+        await application.state.websockets.close()
+
     return _Server(application, listener, connections, drain, on_stop)
 
 

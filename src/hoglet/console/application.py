@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hoglet.web.app import set_fallback
+from hoglet.web.websockets import OpenWebsockets
 
 PREFIXES = ("/project/", "/sign-in", "/status", "/console/", "/_nicegui")
 
@@ -53,10 +54,10 @@ class Console:
             return self._app
 
 
-def mount_console(app: Starlette, secret_keys: list[str]) -> Console:
+def mount_console(app: Starlette, secret_keys: list[str], websockets: OpenWebsockets) -> Console:
     """Serve paths without a route of ``app`` with the console; closed with the application."""
     console = Console(app, secret_keys)
-    set_fallback(app, console, PREFIXES)
+    set_fallback(app, websockets.around(console), PREFIXES)
     outer = app.router.lifespan_context
 
     @asynccontextmanager

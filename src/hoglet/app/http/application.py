@@ -16,6 +16,7 @@ from hoglet.endpoints.run.fast_path import PATHS
 from hoglet.settings import Settings
 from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
 from hoglet.web.router import Shortcut
+from hoglet.web.websockets import OpenWebsockets
 
 
 def build_application(
@@ -50,7 +51,7 @@ def build_application(
     )
     _set_state(app, services, features)
     if "console" in services.settings.roles:
-        mount_console(app, services.secret_keys)
+        mount_console(app, services.secret_keys, app.state.websockets)
     return app
 
 
@@ -66,6 +67,7 @@ def _policy(settings: Settings) -> RequestPolicy:
 
 def _set_state(app: Starlette, services: Services, features: Features) -> None:
     """Give the handlers of routes their services."""
+    app.state.websockets = OpenWebsockets()
     app.state.access = services.access
     app.state.events = features.events
     app.state.persons = features.events.persons

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,7 +41,7 @@ async def serve(
     listener: socket.socket,
     connections: int,
     drain: Drain,
-    on_stop: Callable[[], None],
+    on_stop: Callable[[], Awaitable[None]],
 ) -> None:
     """Serve an ASGI application until a stop signal, drain, then finish running requests.
 
@@ -53,7 +53,7 @@ async def serve(
         listener: a listening TCP socket; closed at the end.
         connections: maximum number; others wait.
         drain: how long requests are still accepted after a stop signal.
-        on_stop: called on shutdown; ends responses that would never end.
+        on_stop: awaited on shutdown; ends responses and websockets that would never end.
     """
     server = _Server(
         application,
@@ -65,9 +65,14 @@ async def serve(
         backpressure=connections,
     )
 
-    def stop() -> None:
-        on_stop()
+    stops = set[asyncio.Task[None]]()
+
+    async def end() -> None:
+        await on_stop()
         server.stop()
+
+    def stop() -> None:
+        stops.add(asyncio.ensure_future(end()))
 
     with _on_stop_signals(lambda: drain.begin(stop)):
         await server.serve()
