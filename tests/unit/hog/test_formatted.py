@@ -26,6 +26,22 @@ PROGRAMS = {
         "let a := [1]\nlet b := {'a': a, 'p': event.p}\na := arrayPushBack(a, 2)\n"
         "print(b)\nlet o := {}\nlet c := {'o': o, 'n': event.name}\no.x := 1\nprint(c)"
     ),
+    "part assigned later": (
+        "let n := 1\nlet b := {'n': n, 'v': event.exponent}\nlet c := [n, {'v': event.large}]\n"
+        "n := 'other'\nprint(b, jsonStringify(b), c, jsonStringify(c))"
+    ),
+    "counted": (
+        "let o := {}\nlet n := 3\n"
+        "for (let k, v in event) { o[k] := v\nprint(jsonStringify(o), o) }\n"
+        "let m := {'t': n / 3, 'h': n * 1e20, 's': n / 1e9, 'x': n / 0, 'z': -0.0, 'q': 'it\\'s'}\n"
+        "print(m, jsonStringify(m), {'m': m, 'h': n * 1e20}, jsonStringify([n / 1e9, 0 / 0]))"
+    ),
+    "counted and grown": (
+        "let a := []\nfor (let i := 0; i < 3; i := i + 1) {\n"
+        "a := arrayPushBack(a, {'i': i / 2})\nprint(a, jsonStringify({'a': a})) }\n"
+        "let all := {'a': a, 'n': event.name}\nprint(all)\na := [event.p]\nprint(all, a)\n"
+        "for (let i in range(600)) { a := arrayPushBack(a, i) }\nprint(a)"
+    ),
     "read elsewhere": "let b := {'p': event.p}\nprint(b)\nprint(b.p.plan, keys(b))",
     "written to": "let b := {'p': event.p}\nb.p.plan := 'free'\nprint(b, event.p)",
     "loop": "for (let i in event.p.items) { let b := {'i': i}\nprint(b, jsonStringify(b)) }",

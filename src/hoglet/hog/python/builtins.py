@@ -16,8 +16,8 @@ from hoglet.hog.runtime import compare, host_data, numbers, plain_data
 from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow
-from hoglet.hog.runtime.formatting import as_text, joined, printed
-from hoglet.hog.runtime.json_text import write_host_json, write_literal_json
+from hoglet.hog.runtime.formatting import as_text, joined, printed, printed_plain
+from hoglet.hog.runtime.json_text import write_host_json, write_literal_json, write_plain_json
 from hoglet.hog.runtime.member_access import get_property, set_property
 from hoglet.hog.runtime.text import is_intact, mend
 from hoglet.hog.runtime.values import (
@@ -219,7 +219,7 @@ def _namespace() -> dict[str, Any]:
         "check": check, "read": read, "NO_FIELDS": {},
         "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "items": items_of,
-        "part": part, "write": write, "SPACED": " ".join, "printed": printed,
+        "part": part, "write": write, "SPACED": " ".join,
         "long": long, "glue": glue, "intact": is_intact, "full": full, "grown": grown,
         "note": note, "mark": mark,
         "call": call_value, "call_steps": call_steps,
@@ -240,12 +240,14 @@ def _namespace() -> dict[str, Any]:
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
         "R_concat": host_data.concat,
         "R_printed": host_data.printed_host,
-        "M_jsonStringify": write_literal_json, "M_printed": host_data.printed_literal,
+        "M_jsonStringify": write_literal_json, "P_jsonStringify": write_plain_json,
+        "L_printed": printed, "M_printed": host_data.printed_literal, "P_printed": printed_plain,
         "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
         "R_same": host_data.same_import,
         "host_value": host_data.HostValue,
         "MANY": 1_000_000,
         "plain_leaf": plain_data.is_plain_leaf, "plain_part": plain_data.is_plain_part,
+        "plain_import": plain_data.is_plain_import,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip
     for name, entry in STL.items():

@@ -12,7 +12,7 @@ import orjson
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.dates import date_text, datetime_text
 from hoglet.hog.runtime.numbers import number_text
-from hoglet.hog.runtime.plain_data import bounded_json, has_odd_float, settled_json
+from hoglet.hog.runtime.plain_data import PLAIN_DATA, bounded_json, has_odd_float, settled_json
 from hoglet.hog.runtime.sql_text import sql_text
 from hoglet.hog.runtime.text import mend
 from hoglet.hog.runtime.values import (
@@ -65,6 +65,15 @@ def printed(value: Any) -> str:
         if text is not None:
             return text
     return str(value) if kind is int else nested(value, [])
+
+
+def printed_plain(value: Any) -> str:
+    """:func:`printed` of plain data of few parts."""
+    try:
+        text = printed_from_json(orjson.dumps(value, None, PLAIN_DATA))
+    except (TypeError, RecursionError):  # lone surrogates, integers beyond 2^53
+        return printed(value)
+    return nested(value, []) if text is None else text
 
 
 def _printed_by_json(value: Any) -> str | None:

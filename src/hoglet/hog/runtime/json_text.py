@@ -96,6 +96,17 @@ def write_host_json(value: Any) -> str:
     return meter.charged(text.decode())
 
 
+def write_plain_json(value: Any) -> str:
+    """Plain data of few parts, see :mod:`hoglet.hog.python.codegen.plain_values`, as JSON."""
+    try:
+        text = orjson.dumps(value, None, PLAIN_DATA).decode()
+    except (TypeError, RecursionError):  # lone surrogates, integers beyond 2^53
+        return write_json(value)
+    if len(text) > meter.LARGE:
+        meter.charge(len(text))
+    return text
+
+
 def write_literal_json(value: Any) -> str | None:
     """A literal with host data in it as compact JSON; None if that has to be imported first."""
     code = literal_json(value)

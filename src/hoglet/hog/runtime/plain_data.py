@@ -22,6 +22,8 @@ DEEPEST: Final = 200  # most JSON libraries fail at about 250
 _ROOM: Final = 4096  # bytes of a small value as MessagePack
 _FEW: Final = 24  # larger containers are tested faster by C code
 _OF_PART: Final = 60  # brackets of a part of a value that may itself nest by 125
+LEAST, MOST = 1e-4, 1e16
+"""JSON has other numbers below and above with exponents, which Hog may write differently."""
 SHORT: Final = 1024  # longer strings are charged individually
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
 _SIZES: Final = (8 * 1024, 128 * 1024, 4 * 1024 * 1024)
@@ -163,13 +165,26 @@ def is_plain(value: Any) -> bool:
 
 
 def is_plain_leaf(value: Any) -> bool:
-    """Whether a value is a short string, a number that is its own import, a boolean or null."""
+    """Whether a value is a short string, a number, a boolean or null.
+
+    The number is its own import, and JSON has it as Hog prints it.
+    """
     kind = type(value)
     if kind is int:
         return -LARGEST_INTEGER <= value <= LARGEST_INTEGER
     if kind is float:
-        return not value.is_integer()
+        return LEAST <= abs(value) < MOST and not value.is_integer()
     return len(value) <= SHORT if kind is str else value is None or kind is bool
+
+
+def is_plain_import(value: Any) -> bool:
+    """:func:`is_plain_part` of imported data whose numbers JSON has as Hog prints them."""
+    if not is_plain_part(value):
+        return False
+    buffer = msgspec.msgpack.encode(value)
+    if _PACKED_FLOAT not in buffer:
+        return True
+    return _finds_infinite(buffer) is None and not has_odd_float(orjson.dumps(value))
 
 
 def is_plain_part(value: Any) -> bool:

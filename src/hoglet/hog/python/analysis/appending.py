@@ -22,8 +22,9 @@ _NEW: Final = frozenset(
 
 _ONLY_READ: Final = frozenset(
     {
-        "length", "empty", "notEmpty", "has", "indexOf", "arrayStringConcat", "arraySort", "typeof",
-        "arrayReverse", "arrayExists", "arrayCount", "jsonStringify", "isNull", "isNotNull",
+        "length", "empty", "notEmpty", "has", "indexOf", "arrayStringConcat", "arraySort",
+        "typeof", "arrayReverse", "arrayExists", "arrayCount", "jsonStringify", "print",
+        "isNull", "isNotNull",
     }
 )  # fmt: skip
 """Library functions whose result does not contain their argument, only its items."""

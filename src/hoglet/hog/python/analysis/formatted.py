@@ -9,6 +9,7 @@ from typing import Any
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.borrowing import Borrowing
+from hoglet.hog.python.analysis.library import formatted_arguments
 from hoglet.hog.python.analysis.results import is_small_literal, parts_of
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 
@@ -18,7 +19,8 @@ class Formatted:
 
     Attributes:
         literals: those that are arguments, by identity.
-        variables: those that are bound to a literal once and read only as arguments.
+        variables: those that are bound to a literal with host data in it once and read only as
+            arguments.
 
     Args:
         facts: type facts about the program.
@@ -40,9 +42,9 @@ class Formatted:
                 argument
                 for node in nodes
                 if isinstance(node, bound.CallGlobal) and node.name not in host_names
-                for argument in _formatted_arguments(node)
+                for argument in formatted_arguments(node)
             ]
-            self.literals.update(id(node) for node in arguments if self._has_host_data(node))
+            self.literals.update(id(node) for node in arguments if is_small_literal(node))
             self.variables |= self._only_read_by(arguments, nodes)
 
     def _only_read_by(self, arguments: list[Any], nodes: list[Any]) -> set[bound.Variable]:
@@ -62,9 +64,3 @@ class Formatted:
 
     def _has_host_data(self, node: Any) -> bool:
         return is_small_literal(node) and any(map(self._borrowing.is_raw, parts_of(node)))
-
-
-def _formatted_arguments(node: bound.CallGlobal) -> tuple[Any, ...]:
-    """The arguments of ``print``, and of ``jsonStringify`` without a number of spaces."""
-    is_compact = node.name == "jsonStringify" and len(node.arguments) == 1
-    return node.arguments if node.name == "print" or is_compact else ()

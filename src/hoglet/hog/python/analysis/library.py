@@ -1,6 +1,8 @@
 """What library functions do with the objects and arrays they are given."""
 
-from typing import Final
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
 
 LAMBDA_PARAMETER: Final = {
     "arrayMap": 0, "arrayFilter": 0, "arrayExists": 0, "arrayCount": 0, "arrayReduce": 1,
@@ -22,3 +24,9 @@ HANDS_ON: Final = frozenset(
     }
 )  # fmt: skip
 """Library functions whose result may contain their arguments."""
+
+
+def formatted_arguments(node: bound.CallGlobal) -> tuple[Any, ...]:
+    """The arguments of ``print``, and of ``jsonStringify`` without a number of spaces."""
+    is_compact = node.name == "jsonStringify" and len(node.arguments) == 1
+    return node.arguments if node.name == "print" or is_compact else ()

@@ -13,6 +13,7 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.appending import alone, appended_item
 from hoglet.hog.python.analysis.borrowing import Borrowing
+from hoglet.hog.python.analysis.library import formatted_arguments
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 
 _MOST_PARTS: Final = 64
@@ -30,6 +31,7 @@ class Results:
     Args:
         facts: type facts about the program.
         borrowing: which variables hold the host's own data.
+        formatted: the variables that are only formatted, which are not counted.
         host_names: names of host functions, which hide library functions.
         enabled: whether anything is counted.
     """
@@ -38,6 +40,7 @@ class Results:
         self,
         facts: TypeFacts,
         borrowing: Borrowing,
+        formatted: set[bound.Variable],
         host_names: frozenset[str],
         *,
         enabled: bool,
@@ -50,9 +53,13 @@ class Results:
         candidates = set[bound.Variable]()
         if borrowing.writes_own_only:
             candidates = alone(facts, facts.functions[0], host_names) - borrowing.variables
+            candidates -= formatted
         for node in nodes:
             if isinstance(node, bound.Return):
                 self._add(node.value, candidates)
+            elif isinstance(node, bound.CallGlobal) and node.name not in host_names:
+                for argument in formatted_arguments(node):
+                    self._add(argument, candidates)
         stored, before = list(_stored(nodes)), -1
         while before != len(self.variables):
             before = len(self.variables)

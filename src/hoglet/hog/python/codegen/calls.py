@@ -110,18 +110,26 @@ class CallPrinter(InlinePrinter):
         parameters = function.parameters
         return index < len(parameters) and parameters[index] in self.program.borrowing.variables
 
-    def formatted(self, operand: Operand, short: str, general: str) -> str:
-        """The text of a literal with host data in it.
+    def formatted(self, operand: Operand, function: str) -> str:
+        """The text of a container, by the variant of a function that suits it best.
 
-        The function ``short`` writes it without imports; it returns None if the text would differ.
+        ``P_`` takes plain data. ``M_`` takes literals with host data that was not imported; it
+        returns None if the text would differ.
         """
-        text = self.temporaries.new()
-        short_text = f"({text} := {short}({operand.text}))"
-        return f"({text} if {short_text} is not None else {general}({operand.general}))"
+        text = f"L_{function}({operand.general or operand.text})"
+        if operand.general:
+            name = self.temporaries.new()
+            short = f"({name} := M_{function}({operand.text}))"
+            text = f"({name} if {short} is not None else {text})"
+        condition = self.plain_condition(operand)
+        if not condition:
+            return text
+        plain = f"P_{function}({operand.text})"
+        return plain if condition == "True" else f"({plain} if {condition} else {text})"
 
     def _library_call(self, name: str, operands: list[Operand]) -> str:
-        if operands and operands[0].general:
-            return self.formatted(operands[0], "M_jsonStringify", "L_jsonStringify")
+        if name == "jsonStringify" and len(operands) == 1 and not operands[0].raw:
+            return self.formatted(operands[0], name)
         special = self._SPECIAL.get(name)
         text = special(self, operands) if special else method_call(name, operands, self.temporaries)
         if text is not None:
@@ -246,12 +254,7 @@ class CallPrinter(InlinePrinter):
         is_long = not 0 < len(operands) <= _MOST_PARTS
         if is_long or self.program.trace or self._changes_within(node):
             return _called_at_end("print", operands)
-        parts = [
-            self.formatted(operand, "M_printed", "printed")
-            if operand.general
-            else self._printed_part(operand)
-            for operand in operands
-        ]
+        parts = [self._printed_part(operand) for operand in operands]
         return f"write({parts[0] if len(parts) == 1 else f'SPACED(({", ".join(parts)}))'})"
 
     def _printed_part(self, operand: Operand) -> str:
@@ -263,11 +266,11 @@ class CallPrinter(InlinePrinter):
         if operand.kind == "C":
             return f"STR({operand.text})"
         if operand.kind not in "AK":
-            return f"printed({operand.text})"
+            return self.formatted(operand, "printed")
         first, again = self.temporaries.twice(operand)
         if operand.kind == "K":
-            return f"(STR({again}) if type({first}) is I else printed({again}))"
-        function = "R_printed" if operand.raw else "printed"
+            return f"(STR({again}) if type({first}) is I else L_printed({again}))"
+        function = "R_printed" if operand.raw else "L_printed"
         return f"({again} if type({first}) is S else {function}({again}))"
 
     _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {

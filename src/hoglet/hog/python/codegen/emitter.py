@@ -103,7 +103,13 @@ class ProgramContext:
         for path in self.views.paths:
             self.root_name(path[0])
         self.formatted = Formatted(facts, borrowing, self.host_names, enabled=not (trace or batch))
-        self.results = Results(facts, borrowing, self.host_names, enabled=not (trace or batch))
+        self.results = Results(
+            facts,
+            borrowing,
+            self.formatted.variables,
+            self.host_names,
+            enabled=not (trace or batch),
+        )
         self.appended = set() if trace else appended(facts, self.host_names)
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(

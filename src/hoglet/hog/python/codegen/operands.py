@@ -30,9 +30,10 @@ class Operand:
         value: the constant, if it is one.
         raw: how plain host data that was not imported yet is imported, ``imp({})``; else empty.
         general: the text with imports of a literal that has host data in it; else empty.
+        plain: the condition under which a literal is plain data; empty if it is never tested.
     """
 
-    __slots__ = ("atom", "general", "kind", "raw", "text", "value")
+    __slots__ = ("atom", "general", "kind", "plain", "raw", "text", "value")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Operand:
         value: Any = _UNKNOWN,
         raw: str = "",
         general: str = "",
+        plain: str = "",
     ) -> None:
         self.text = text
         self.kind = kind
@@ -50,10 +52,13 @@ class Operand:
         self.value = value
         self.raw = raw
         self.general = general
+        self.plain = plain
 
     def named(self, name: str) -> "Operand":
         """The operand after its value was bound to a name."""
-        return Operand(name, self.kind, atom=True, raw=self.raw, general=self.general)
+        return Operand(
+            name, self.kind, atom=True, raw=self.raw, general=self.general, plain=self.plain
+        )
 
     @property
     def constant(self) -> bool:

@@ -14,7 +14,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.results import count_literals, is_small_literal, parts_of
 from hoglet.hog.python.codegen.evaluation import Evaluation, item_text
 from hoglet.hog.python.codegen.operands import Operand, whole_value
-from hoglet.hog.runtime.plain_data import SHORT
+from hoglet.hog.runtime.plain_data import LEAST, MOST, SHORT, is_plain_leaf
 
 PER_CONTAINER: Final = 4
 """What an array or object adds to a counter."""
@@ -53,7 +53,7 @@ class PlainPrinter(Evaluation):
     @override
     def operand(self, node: Any, *, raw: bool) -> Operand:
         if raw and id(node) in self.program.formatted.literals:
-            return self._with_host_data(node)
+            return self._only_formatted(node)
         if raw and isinstance(node, bound.ReadVariable) and node.variable in self.literals:
             return self.literals[node.variable]
         return super().operand(node, raw=raw)
@@ -67,10 +67,15 @@ class PlainPrinter(Evaluation):
         name = self.variable(variable)
         return self.counters.setdefault(name, f"p{name[1:]}")
 
-    def plain_value(self, node: Any, *, is_result: bool = False) -> PlainValue:
-        """Evaluate the parts of an expression; parts of a result may themselves be containers."""
+    def plain_value(self, node: Any, *, is_result: bool = False, lasts: bool = False) -> PlainValue:
+        """Evaluate the parts of an expression; parts of a result may themselves be containers.
+
+        If it ``lasts``, its texts are also valid after variables among its parts were assigned.
+        """
         shape = node if is_small_literal(node) else None
-        parts = [self._part(part) for part in ([node] if shape is None else parts_of(node))]
+        parts = [
+            self._part(part, lasts=lasts) for part in ([node] if shape is None else parts_of(node))
+        ]
         counters = [self.counters[part.text] for part in parts if part.text in self.counters]
         unknown = [part for part in parts if part.text not in self.counters]
         tests = [test for part in unknown if (test := _test(part, is_result=is_result))]
@@ -82,17 +87,40 @@ class PlainPrinter(Evaluation):
         count = str(len(unknown) + PER_CONTAINER * count_literals(shape))
         return PlainValue(tests, plain, general, " + ".join([*counters, count]))
 
-    def _with_host_data(self, node: Any) -> Operand:
-        """A literal that is only formatted, with host data in it that was not imported."""
+    def _only_formatted(self, node: Any) -> Operand:
+        """A literal that is only formatted; host data in it was not imported."""
         value = self.plain_value(node)
         kind = "D" if isinstance(node, bound.MakeObject) else "L"
-        return Operand(value.plain, kind, general=value.general)
+        general = value.general if value.general != value.plain else ""
+        condition = self._condition(value)
+        operand = Operand(value.plain, kind, general=general, plain=condition)
+        return self.bind(operand) if condition else operand
+
+    def _condition(self, value: PlainValue) -> str:
+        """The condition under which a literal is plain data, empty if it never is."""
+        tests = [*value.tests, f"{value.size} <= {_MOST_COUNTED}"]
+        if value.size.isdecimal():
+            tests.pop()
+        return "" if "False" in tests else " and ".join(tests) or "True"
 
     def bind_formatted(self, node: bound.Declare) -> None:
-        """Bind a variable to a literal with host data in it that is only formatted."""
-        operand, name = self._with_host_data(node.value), self.variable(node.variable)
-        self.line(f"{name} = {operand.text}")
-        self.literals[node.variable] = operand.named(name)
+        """Bind a variable to a literal that is only formatted."""
+        value, name = self.plain_value(node.value, lasts=True), self.variable(node.variable)
+        kind = "D" if isinstance(node.value, bound.MakeObject) else "L"
+        self.line(f"{name} = {value.plain}")
+        condition = self._condition(value)
+        if condition not in {"", "True"}:
+            test = self.temporaries.new()
+            self.line(f"{test} = {condition}")
+            condition = test
+        self.literals[node.variable] = Operand(
+            name, kind, atom=True, general=value.general, plain=condition
+        )
+
+    def plain_condition(self, operand: Operand) -> str:
+        """The condition under which a value is plain data; empty if nothing is known about it."""
+        counter = self.counters.get(operand.text)
+        return operand.plain if counter is None else f"{counter} <= {_MOST_COUNTED}"
 
     def store(
         self,
@@ -118,7 +146,7 @@ class PlainPrinter(Evaluation):
         self.line("else:")
         imported = "MANY"
         if name is not None:
-            imported = f"{counter} + {_PER_IMPORT} if plain_part({name}) else MANY"
+            imported = f"{counter} + {_PER_IMPORT} if plain_import({name}) else MANY"
         self._stored(statement.format(value.general), f"{counter} = {imported}")
 
     def _stored(self, *lines: str) -> None:
@@ -168,8 +196,14 @@ class PlainPrinter(Evaluation):
         few = f"{self.counters[name]} <= {_MOST_COUNTED}"
         return few if is_alone else f"({few} or plain_part({name}))"
 
-    def _part(self, node: Any) -> Operand:
+    def _part(self, node: Any, *, lasts: bool) -> Operand:
         operand = self.raw(node) if self.may_be_raw(node) else self.value(node)
+        if lasts and isinstance(node, bound.ReadVariable) and node.variable.assigned:
+            name = self.temporaries.new()
+            self.line(f"{name} = {operand.text}")
+            if operand.text in self.counters:
+                self.counters[name] = self.counters[operand.text]
+            operand = operand.named(name)
         if operand.kind == "F" and not operand.constant:
             operand = Operand(item_text(operand), "F")
         return operand if operand.text in self.counters else self.hold(operand, node)
@@ -192,19 +226,26 @@ def _test(part: Operand, *, is_result: bool) -> str:
     name = part.text
     if part.constant:
         return "" if _is_plain_constant(part.value) else "False"
-    if part.kind in "BNCZF":
-        return ""
-    if part.kind == "K":
-        return f"(type({name}) is I or plain_leaf({name}))"
-    if part.kind == "S":
-        return f"LEN({name}) <= {SHORT}"
+    if part.kind in _PLAIN_KINDS:
+        return _PLAIN_KINDS[part.kind].format(name)
+    if part.kind == "F":  # a result may contain any number
+        usual = f"{LEAST} <= {name} < {MOST} or not {name} or -{MOST} < {name} <= -{LEAST}"
+        return "" if is_result else f"({usual})"
     if part.kind in "LD":
         return f"plain_part({name})" if is_result else "False"
     test = "plain_part" if is_result and not part.raw else "plain_leaf"
     return f"(LEN({name}) <= {SHORT} if type({name}) is S else {test}({name}))"
 
 
+_PLAIN_KINDS: Final = {
+    **dict.fromkeys("BNCZ", ""),
+    "K": "(type({0}) is I or plain_leaf({0}))",
+    "S": f"LEN({{0}}) <= {SHORT}",
+}
+"""The conditions on values of a known kind."""
+
+
 def _is_plain_constant(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= SHORT
-    return not isinstance(value, float) or not value.is_integer()
+    return not isinstance(value, float) or is_plain_leaf(value)
