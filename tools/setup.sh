@@ -10,16 +10,6 @@ dev) lock=requirements-dev.lock ;;
 esac
 if [ -t 1 ]; then quiet=(); else quiet=(--quiet); fi # progress on a terminal only
 
-# uv: the one on PATH if it runs, else a private copy in .uv
-if ! command -v uv >/dev/null || ! uv --version >/dev/null 2>&1; then
-    if [ ! -x .uv/bin/uv ]; then
-        echo "Installing uv into .uv"
-        python3 -m venv .uv 2>/dev/null || python3 -m venv --without-pip .uv
-        if [ -x .uv/bin/pip ]; then .uv/bin/pip install --quiet uv; else python3 -m pip install --quiet --target .uv/lib uv && mkdir -p .uv/bin && ln -sf ../lib/bin/uv .uv/bin/uv; fi
-    fi
-    export PATH="$PWD/.uv/bin:$PATH"
-fi
-
 # Python: 3.13 or 3.12 that really runs (a pyenv shim may exist for a version that is not selected)
 works() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1; }
 find_python() {
@@ -39,6 +29,29 @@ find_python() {
     echo 3.13 # uv installs one
 }
 python=$(find_python)
+
+# uv: the one on PATH if it runs, else a private copy in .uv
+install_uv() { # with pip in .uv, or with the interpreter's own where that cannot be had
+    "$1" -m venv --clear .uv 2>/dev/null || "$1" -m venv --clear --without-pip .uv || return
+    if .uv/bin/python -m pip --version >/dev/null 2>&1; then
+        .uv/bin/python -m pip install --quiet uv
+    else
+        "$1" -m pip install --quiet --target .uv/lib uv && ln -sf ../lib/bin/uv .uv/bin/uv
+    fi
+}
+if ! command -v uv >/dev/null || ! uv --version >/dev/null 2>&1; then
+    if [ ! -x .uv/bin/uv ]; then
+        echo "Installing uv into .uv"
+        if [ -x "$python" ]; then base=$python; else base=python3; fi # python3 may be too old for uv
+        if ! install_uv "$base"; then
+            echo "uv could not be installed with $base ($("$base" --version 2>&1 || true)): see the error above." >&2
+            echo "It needs Python 3.8 or later and a package index. Or install uv or Python 3.13 yourself, and repeat." >&2
+            exit 1
+        fi
+    fi
+    export PATH="$PWD/.uv/bin:$PATH"
+fi
+
 if ! { [ -x .venv/bin/python ] && works .venv/bin/python; }; then
     echo "Creating .venv with $python"
     uv venv --quiet --clear --python "$python" .venv

@@ -1,0 +1,47 @@
+"""``tools/setup.sh`` on machines where it cannot succeed."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SETUP = Path(__file__).parents[2] / "tools" / "setup.sh"
+NEEDED = ("bash", "dirname", "ln", "chmod")
+# Python 3.6 with a pip that has no uv to install.
+OLD_PYTHON = """#!/bin/sh
+case "$*" in
+--version) echo Python 3.6.15 ;;
+-c*) exit 1 ;;
+*--without-pip*) exit 0 ;;
+"-m venv"*) exit 1 ;;
+*) echo "No matching distribution found for uv" >&2; exit 1 ;;
+esac
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout in a folder with a space, and programs in ``bin`` that are all there is."""
+    root = tmp_path / "my projects"
+    (root / "tools").mkdir(parents=True)
+    (root / "bin").mkdir()
+    shutil.copy(SETUP, root / "tools")
+    for name in NEEDED:
+        (root / "bin" / name).symlink_to(shutil.which(name) or name)
+    (root / "bin" / "python3").write_text(OLD_PYTHON)
+    (root / "bin" / "python3").chmod(0o755)
+    return root
+
+
+def test_a_python_too_old_for_uv_is_named(checkout: Path) -> None:
+    environment = {"PATH": str(checkout / "bin"), "HOME": str(checkout)}
+    command = ["bash", "tools/setup.sh", "run"]
+    done = subprocess.run(
+        command, cwd=checkout, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert "python3 (Python 3.6.15)" in done.stderr
+    assert "needs Python 3.8" in done.stderr
+    assert not (checkout / ".venv").exists()
