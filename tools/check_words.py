@@ -53,7 +53,7 @@ RETIRED_NAMES = {
     "gone": "deleted",
     "hear": "poll",
     "holding": "keep_leases",
-    "kept": "materialization, retained",
+    "kept": "materialization, the name of the thing",
     "learning": "schema",
     "letter": "dead_letter",
     "look": "poll, check",
@@ -70,10 +70,11 @@ RETIRED_NAMES = {
 }
 VARIABLES = {
     "found": "the name of the thing, match, result",
-    "kept": "retained, the name of the thing",
+    "kept": "the name of the thing, existing, remaining",
     "made": "created, the name of the thing",
     "one": "the name of the thing",
     "place": "index, position, path, span",
+    "retained": "the name of the thing, existing, remaining",
     "shown": "visible, the name of the thing",
     "told": "reported, the name of the thing",
     "wanted": "requested, expected, the name of the thing",

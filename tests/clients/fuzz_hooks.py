@@ -93,6 +93,6 @@ def _change_body(case: Any, draws: Any, bodies: list[Any] | None) -> None:
     body = json.loads(text)
     if isinstance(body, dict) and isinstance(case.body, dict) and case.body:
         names = sorted(case.body, key=str)
-        retained = {names[next(draws) % len(names)] for _ in range(next(draws) % (LAID_OVER + 1))}
-        body |= {name: case.body[name] for name in retained}
+        overlaid = {names[next(draws) % len(names)] for _ in range(next(draws) % (LAID_OVER + 1))}
+        body |= {name: case.body[name] for name in overlaid}
     case.body = body

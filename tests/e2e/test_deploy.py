@@ -46,9 +46,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _ignored(folder: str, names: list[str]) -> set[str]:
     """What ``.dockerignore`` leaves out."""
     lines = (ROOT / ".dockerignore").read_text().split()
-    retained = {line[1:].partition("/")[0] for line in lines if line[0] == "!"}
+    exceptions = {line[1:].partition("/")[0] for line in lines if line[0] == "!"}
     return {name for name in names if name == "__pycache__"} | (
-        set(names) - retained if Path(folder) == ROOT else set()
+        set(names) - exceptions if Path(folder) == ROOT else set()
     )
 
 

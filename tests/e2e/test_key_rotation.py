@@ -89,8 +89,8 @@ def test_keys_are_rotated_without_losing_a_secret(tmp_path: Path) -> None:
     old = key_file.read_text().strip()
 
     command(tmp_path, "rotate")  # beside the running server
-    new, retained = key_file.read_text().split()
-    assert (retained, key_file.stat().st_mode & 0o777) == (old, 0o600)
+    new, former = key_file.read_text().split()
+    assert (former, key_file.stat().st_mode & 0o777) == (old, 0o600)
     assert delivered(server, receiver, 2) == ("secret-1", "token-1")
     server.stop()
 

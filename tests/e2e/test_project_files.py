@@ -417,9 +417,9 @@ def test_pruning_deletes_on_either_side(server: ServerProject, source: int, tmp_
     assert pushed.splitlines()[-1] == "pushed: 1 created, 0 updated, 10 deleted"
     assert done(server, project, "diff", "-C", str(empty), "--prune") == ""
 
-    retained = contents(tmp_path / "functions")
+    before = contents(tmp_path / "functions")
     done(server, project, "pull", "--to", str(tmp_path))
-    assert contents(tmp_path / "functions") == retained
+    assert contents(tmp_path / "functions") == before
     done(server, project, "pull", "--to", str(tmp_path), "--prune", "--yes")
     assert contents(tmp_path / "functions") == contents(tmp_path / "endpoints") == {}
     assert (tmp_path / "actions.yaml").read_text().strip() == "[]"
@@ -603,8 +603,8 @@ def test_drafts_are_files_beside_the_live_version(server: ServerProject, tmp_pat
         server, copy, "push", "-C", str(first), "--prune", "--yes"
     )
     assert done(server, copy, "diff", "-C", str(first), "--prune") == ""
-    retained = run(server, copy, "pull", "--to", str(second))
-    assert "only in files: draft Welcome webhook" in retained.stderr
+    pulled = run(server, copy, "pull", "--to", str(second))
+    assert "only in files: draft Welcome webhook" in pulled.stderr
     done(server, copy, "pull", "--to", str(second), "--prune", "--yes")
     assert list((second / "functions/welcome-webhook").glob("draft*")) == []
 

@@ -158,19 +158,19 @@ def test_connections_that_may_wait_are_left_alone(tmp_path: Path) -> None:
     try:
         response = server.client.post("/api/projects/1/hog_functions/", json=program)
         logs = f"/api/projects/1/hog_functions/{response.json()['id']}/logs/stream"
-        retained = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-        retained.auto_open = 0
-        retained.connect()
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection.auto_open = 0
+        connection.connect()
         with server.client.stream("GET", logs) as following:
             for _ in range(2):
-                retained.request("GET", "/_health")
-                assert retained.getresponse().read()
+                connection.request("GET", "/_health")
+                assert connection.getresponse().read()
                 time.sleep(9)  # beyond the deadline and two looks at the connections
             assert following.status_code == 200
             server.client.post(
                 "/batch/", json={"api_key": TOKEN, "event": "e", "distinct_id": "a"}
             ).raise_for_status()
             assert next(line for line in following.iter_lines() if "data:" in line)
-        retained.close()
+        connection.close()
     finally:
         server.stop()

@@ -29,7 +29,7 @@ async def test_only_what_needs_the_warehouse_fails(
         assert record.status_code == 200
         assert record.json()["last_executed_at"] is not None
         assert (await endpoints.get("/a/logs")).status_code == 503
-    await endpoints.services.notes.flush()
+    await endpoints.services.query_log.flush()
     count = await endpoints.warehouse.query(
         "SELECT count() FROM query_log WHERE project_id = {p:Int64}", {"p": endpoints.project_id}
     )

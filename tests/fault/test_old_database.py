@@ -79,10 +79,10 @@ def schema_of(path: Path) -> dict[str, list[object]]:
 
 def version_of(path: Path) -> str:
     with sqlite3.connect(path) as database:
-        retained = (
+        statement = (
             "SELECT project_id, group_type, group_index FROM group_types ORDER BY group_index"
         )
-        assert database.execute(retained).fetchall() == GROUP_TYPES
+        assert database.execute(statement).fetchall() == GROUP_TYPES
         (version,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
         return version
 

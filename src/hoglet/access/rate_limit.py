@@ -63,7 +63,7 @@ class MemoryWindows:
         self._windows[bucket, seconds] = (ends, used + 1)
         if len(self._windows) > _CAPACITY:
             self._windows = {
-                name: retained for name, retained in self._windows.items() if retained[0] > now
+                name: window for name, window in self._windows.items() if window[0] > now
             }
         return 0.0
 

@@ -72,8 +72,8 @@ def code_name(name: str) -> str:
         >>> code_name("Plan (paid) 2")
         'plan_paid_2'
     """
-    retained = "".join(character for character in name if character.isalnum() or character == " ")
-    return retained.strip().replace(" ", "_").lower()
+    words = "".join(character for character in name if character.isalnum() or character == " ")
+    return words.strip().replace(" ", "_").lower()
 
 
 @documented

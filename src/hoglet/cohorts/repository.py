@@ -113,7 +113,7 @@ async def add_calculation(
     )
     session.add(row)
     await session.flush()
-    retained = (
+    newest = (
         select(CohortCalculationRow.id)
         .where(CohortCalculationRow.cohort_id == cohort.id)
         .order_by(CohortCalculationRow.id.desc())
@@ -121,7 +121,7 @@ async def add_calculation(
     )
     await session.execute(
         delete(CohortCalculationRow).where(
-            CohortCalculationRow.cohort_id == cohort.id, CohortCalculationRow.id.not_in(retained)
+            CohortCalculationRow.cohort_id == cohort.id, CohortCalculationRow.id.not_in(newest)
         )
     )
     return row

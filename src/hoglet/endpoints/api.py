@@ -92,7 +92,7 @@ async def last_execution_times(request: Request, scope: Reader) -> Response:
     """Get when endpoints were last run."""
     services = services_of(request)
     names = _names(await read_object(request))
-    await services.notes.flush_executions()
+    await services.query_log.flush_executions()
     results = await services.service.last_executions(scope, names) if names else None
     return JsonResponse({"query_status": _executions_status(scope.project.id, results)})
 
@@ -103,7 +103,7 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     """Get an endpoint; ``?version=`` selects a version."""
     services = services_of(request)
     number = await _asked_version(request, scope, name)
-    await services.notes.flush_executions()
+    await services.query_log.flush_executions()
     if number is not None:
         return await _version(request, scope, name, number)
     stored = await services.service.read(scope, name)
@@ -166,7 +166,7 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
     version = stored.version
     buckets = body.bucket_overrides or version.bucket_overrides
     table = f"{stored.endpoint.name}_v{version.number}"
-    preview = await services.analyser.preview(scope.project, version.query, buckets, table)
+    preview = await services.analyzer.preview(scope.project, version.query, buckets, table)
     return JsonResponse(msgspec.to_builtins(preview))
 
 
@@ -178,7 +178,7 @@ async def list_versions(request: Request, name: str, scope: Reader) -> Response:
         services_of(request),
         parse_page(request.query_params, default=None, maximum=None),
     )
-    await services.notes.flush_executions()
+    await services.query_log.flush_executions()
     current, versions = await services.service.versions(
         scope, name, limit=page.limit, offset=page.offset
     )

@@ -57,11 +57,11 @@ class EndpointServices(msgspec.Struct, frozen=True):
     runner: EndpointRunner
     known_requests: KnownRequests
     background: BackgroundRuns
-    notes: QueryLog
+    query_log: QueryLog
     telemetry: Telemetry
     usage: EndpointUsage
     jobs: EndpointJobs
-    analyser: QueryAnalyzer
+    analyzer: QueryAnalyzer
     analyses: CurrentAnalyses
     compiler: QueryCompiler
     materializer: MaterializationScheduler
@@ -134,9 +134,9 @@ def build_endpoints(
         is_sharded=settings.is_sharded,
         text_reads=schemas.text_reads,
     )
-    analyser = QueryAnalyzer(compiler, warehouse)
+    analyzer = QueryAnalyzer(compiler, warehouse)
     materializer = MaterializationScheduler(queue, clock)
-    service = EndpointService(access, analyser, materializer)
+    service = EndpointService(access, analyzer, materializer)
     log = QueryLog(warehouse, database, backends.registry)
     executor = _executor(access, compiler, warehouse, schemas, settings)
     cursors = Cursors(settings.secret_keys)
@@ -162,12 +162,12 @@ def build_endpoints(
         runner=runner,
         known_requests=KnownRequests(access, runner, log),
         background=background,
-        notes=log,
+        query_log=log,
         telemetry=Telemetry(warehouse),
         usage=EndpointUsage(service, log, RunUsage(warehouse), clock),
         jobs=EndpointJobs(workers, housekeeping, log),
-        analyser=analyser,
-        analyses=CurrentAnalyses(compiler, analyser),
+        analyzer=analyzer,
+        analyses=CurrentAnalyses(compiler, analyzer),
         compiler=compiler,
         materializer=materializer,
         warehouse=warehouse,

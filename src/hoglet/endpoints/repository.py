@@ -196,10 +196,10 @@ async def unused_materializations(
 
 
 async def note_executions(
-    session: AsyncSession, notes: Iterable[tuple[UUID, UUID, datetime]]
+    session: AsyncSession, executions: Iterable[tuple[UUID, UUID, datetime]]
 ) -> None:
     """Update ``last_executed_at`` of endpoints and versions: ``(endpoint, version, at)``."""
-    for endpoint_id, version_id, at in notes:
+    for endpoint_id, version_id, at in executions:
         await session.execute(
             update(EndpointRow).where(EndpointRow.id == endpoint_id).values(last_executed_at=at)
         )

@@ -59,17 +59,17 @@ class EndpointService:
 
     Args:
         access: database, clock, activity log.
-        analyser: analyzes queries.
+        analyzer: analyzes queries.
         materializer: schedules materializations.
     """
 
     def __init__(
-        self, access: AccessService, analyser: Analyzer, materializer: MaterializationScheduler
+        self, access: AccessService, analyzer: Analyzer, materializer: MaterializationScheduler
     ) -> None:
         self._access = access
         self._database = access.database
         self._clock = access.clock
-        self._analyser = analyser
+        self._analyzer = analyzer
         self._materializer = materializer
 
     async def create(self, scope: ProjectScope, body: CreateBody) -> FoundEndpoint:
@@ -261,12 +261,12 @@ class EndpointService:
         expanded = expand(query)
         async with self._database.read() as session:
             known = await list_variables(session, project.id)
-        analysis = await self._analyse(project, expanded, buckets)
+        analysis = await self._analyze(project, expanded, buckets)
         if expanded["kind"] == HOGQL:
             synced = variables.synchronize(expanded["variables"], analysis.variables, known)
             expanded = {**expanded, "variables": synced}
             if analysis.variables:
-                analysis = await self._analyse(project, expanded, buckets)
+                analysis = await self._analyze(project, expanded, buckets)
         return expanded, analysis
 
     async def _read_again(
@@ -276,13 +276,13 @@ class EndpointService:
         async with self._database.read() as session:
             version = (await self._find_target(session, scope, name, target)).version
         buckets = version.bucket_overrides if buckets is None else buckets
-        return version.query, await self._analyse(scope.project, version.query, buckets)
+        return version.query, await self._analyze(scope.project, version.query, buckets)
 
-    async def _analyse(
+    async def _analyze(
         self, project: Project, query: QueryNode, buckets: Buckets | None
     ) -> Analysis:
         try:
-            return await self._analyser.analyse(project, query, buckets)
+            return await self._analyzer.analyze(project, query, buckets)
         except SourceError as error:
             # Bad SQL is invalid_input (docs/spec/query-endpoints.md#3-create-and-update-bodies),
             # but 10.4 has a code for unknown functions.

@@ -70,14 +70,14 @@ def read_listing(query: ListParameters) -> Listing:
 def choose(listing: Listing, summaries: Sequence[FunctionSummary]) -> list[tuple[UUID, str | None]]:
     """The ids that pass ``filters``, ``filter_groups`` and ``search``, in response order."""
     groups = listing.filter_groups
-    retained = [
+    matching = [
         summary
         for summary in summaries
         if not groups or any(contains(summary.filters, group) for group in groups)
     ]
     if not listing.search:
-        return [(summary.id, None) for summary in retained]
-    rows = [Searchable(item.id, item.name or "", item.description) for item in retained]
+        return [(summary.id, None) for summary in matching]
+    rows = [Searchable(item.id, item.name or "", item.description) for item in matching]
     return [(UUID(str(key)), kind) for key, kind in search(listing.search, rows)]
 
 

@@ -117,14 +117,14 @@ def write_folder(
         _write(path, dump(document) if before is None else merge_text(before, document), changed)
 
     write(folder / PROJECT, merged_settings(folder / PROJECT, project.settings))
-    retained = _retained("variable", here, project, prune=prune)
-    shared = merged_variables(folder / VARIABLES, retained, project.objects["variable"])
+    existing = _existing("variable", here, project, prune=prune)
+    shared = merged_variables(folder / VARIABLES, existing, project.objects["variable"])
     if shared or (folder / VARIABLES).exists():
         write(folder / VARIABLES, shared)
     variables = read_variables(folder / VARIABLES)
     for kind, file in LISTS.items():
-        retained = _retained(kind, here, project, prune=prune)
-        documents = merged_list(folder, kind, retained, project.of_kind(kind))
+        existing = _existing(kind, here, project, prune=prune)
+        documents = merged_list(folder, kind, existing, project.of_kind(kind))
         if documents or (folder / file.name).exists():
             write(folder / file.name, documents)
     _write_functions(project, changed)
@@ -149,7 +149,7 @@ def _write_endpoints(
         _write_endpoint(path, document, variables, changed)
 
 
-def _retained(
+def _existing(
     kind: str, files: ProjectContent, server: ProjectContent, *, prune: bool
 ) -> dict[str, Any]:
     """The objects of the files that a pull keeps."""

@@ -295,7 +295,7 @@ ORDER BY event_time"""
 
 async def log_of(services: QueryServices, scope: ProjectScope, query_id: str) -> RunResult:
     """The log entries of a query, as the result of a HogQL query."""
-    await services.endpoints.notes.flush()
+    await services.endpoints.query_log.flush()
     yesterday = services.endpoints.access.clock.now() - timedelta(days=1)
     since = yesterday.astimezone(ZoneInfo(scope.project.timezone)).strftime("%Y-%m-%d 00:00:00")
     values = {"query_id": query_id, "since": since}

@@ -138,9 +138,9 @@ def _rest(answer: RunResult, extra: Json) -> bytes:
 def _events(answer: RunResult) -> Json:
     """The keys of an events query: ``types`` is a plain list, ``nextCursor`` a time bound."""
     hogql = _hogql(answer)
-    retained = {key: hogql[key] for key in _EVENTS_KEYS}
+    keys = {key: hogql[key] for key in _EVENTS_KEYS}
     types = [kind for _, kind in answer.result.types]
-    return retained | {"types": types, "nextCursor": answer.next_cursor, "query_status": None}
+    return keys | {"types": types, "nextCursor": answer.next_cursor, "query_status": None}
 
 
 def _hogql(answer: RunResult) -> Json:

@@ -189,14 +189,14 @@ class PartitionOwner:
     def _adopt(
         self, mine: Mapping[int, Position], given_up: set[int], taken: list[Position]
     ) -> None:
-        retained = {
+        unchanged = {
             partition: position
             for partition, position in self._positions.items()
             if partition in mine
             and mine[partition].epoch == position.epoch
             and partition not in given_up
         }
-        self._positions = retained | {each.partition: each for each in taken}
+        self._positions = unchanged | {each.partition: each for each in taken}
         self._leaving -= given_up
         if taken or given_up:
             log.info(

@@ -43,10 +43,10 @@ async def apply_retention(
     names = [table + suffix for table in days]
     rows = (await warehouse.query(_ENGINES, {"names": names}, budget=STARTUP)).rows
     engines: dict[str, str] = {str(name): str(engine) for name, engine in rows}
-    for table, retained_days in days.items():
+    for table, new_days in days.items():
         name = table + suffix
-        if _days(engines[name]) != retained_days or (is_forced and retained_days is not None):
-            change = _change(_TIME_COLUMNS[table], retained_days)
+        if _days(engines[name]) != new_days or (is_forced and new_days is not None):
+            change = _change(_TIME_COLUMNS[table], new_days)
             await warehouse.command(f"ALTER TABLE {name} {on_cluster(cluster)} {change}")
 
 

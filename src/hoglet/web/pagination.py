@@ -83,11 +83,11 @@ def _page_url(request: Request, limit: int, offset: int) -> str:
     It has no key: responses are logged and stored where keys must not be.
     """
     pairs = parse_qsl(request.url.query, keep_blank_values=True)
-    retained = [(name, value) for name, value in pairs if name not in _REPLACED]
-    retained.append(("limit", str(limit)))
+    parameters = [(name, value) for name, value in pairs if name not in _REPLACED]
+    parameters.append(("limit", str(limit)))
     if offset:
-        retained.append(("offset", str(offset)))
-    return f"{absolute_url(request)}?{urlencode(retained)}"
+        parameters.append(("offset", str(offset)))
+    return f"{absolute_url(request)}?{urlencode(parameters)}"
 
 
 def _positive(text: str | None) -> int | None:

@@ -53,9 +53,9 @@ async def read_body(request: Request, *, limit_bytes: int | None = None) -> byte
 
 async def receive_body(scope: Scope, receive: Receive, *, limit_bytes: int | None = None) -> bytes:
     """As ``read_body``, for middleware."""
-    retained: bytes | None = scope.get(BODY)
-    if retained is not None:
-        return retained
+    body: bytes | None = scope.get(BODY)
+    if body is not None:
+        return body
     limit = limit_bytes or getattr(scope["app"].state, "body_limit_bytes", DEFAULT_BODY_BYTES)
     body = scope[BODY] = await _stream(scope, receive, limit)
     return body

@@ -161,12 +161,12 @@ async def test_names_beyond_the_limit_are_dropped_with_a_warning(line: Line):
     await line.work()
 
     types = await _types(line)
-    retained = [name for kind, name in types if kind == "event"]
-    assert len(retained) + 1 == 3  # with $ip
+    recorded = [name for kind, name in types if kind == "event"]
+    assert len(recorded) + 1 == 3  # with $ip
     assert ("person", "p") in types
     assert len(await _events(line)) == 3
     assert {event for event, _ in await _pairs(line)} <= set(await _events(line))
-    assert {name for _, name in await _pairs(line)} <= set(retained)
+    assert {name for _, name in await _pairs(line)} <= set(recorded)
     await line.warnings.flush()
     async with line.database.read() as session:
         (warning,) = await line.events.warnings(session, line.project_id)

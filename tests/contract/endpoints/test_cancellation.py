@@ -146,7 +146,7 @@ async def test_an_id_can_be_used_again_at_once(endpoints: EndpointWorld) -> None
     await endpoints.run("a", refresh="force_async", client_query_id="q")
     await endpoints.services.jobs.drain()
     assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
-    await endpoints.services.notes.flush()
+    await endpoints.services.query_log.flush()
     asked = "SELECT count() FROM query_log WHERE project_id = {p:Int64} AND status = 'QueryFinish'"
     count = await endpoints.warehouse.query(asked, {"p": endpoints.project_id})
     assert count.rows[0][0] == 1

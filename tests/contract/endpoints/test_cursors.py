@@ -97,9 +97,9 @@ async def test_tables_are_paged_alike(endpoints: EndpointWorld) -> None:
     await endpoints.services.jobs.drain()
     first = await endpoints.ran("a", cursor="*", limit=3, variables={"plan": "free"})
     assert first["endpoint_materialized"] is True
-    retained = await every_page(endpoints, "a", limit=3, variables={"plan": "free"})
-    assert retained == inline
-    assert len(retained) == 4
+    materialized = await every_page(endpoints, "a", limit=3, variables={"plan": "free"})
+    assert materialized == inline
+    assert len(materialized) == 4
 
 
 async def test_what_has_no_key_is_refused(endpoints: EndpointWorld) -> None:

@@ -183,7 +183,7 @@ async def test_known_runs_are_counted_once_each(
 async def test_each_known_run_is_logged(endpoints: EndpointWorld, refresh: str) -> None:
     await endpoints.create("SELECT 1", name="a")
     runs = await repeated(endpoints, "a", refresh=refresh)
-    await endpoints.services.notes.flush()
+    await endpoints.services.query_log.flush()
     await endpoints.create("SELECT query_id, is_cached, result_rows FROM query_log", name="log")
     ids = {each.json()["execution_id"] for each in runs}
     logged = (await endpoints.ran("log", refresh="force_blocking"))["results"]

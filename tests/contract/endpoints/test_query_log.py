@@ -24,7 +24,7 @@ async def test_a_failed_write_is_repeated_once(
     with monkeypatch.context() as faults:
         faults.setattr(endpoints.warehouse, "insert", insert)
         with pytest.raises(WarehouseDown):
-            await endpoints.services.notes.flush()
+            await endpoints.services.query_log.flush()
     await endpoints.ran("counted", refresh="force")
 
     lines = (await endpoints.get("/counted/logs")).json()["results"]

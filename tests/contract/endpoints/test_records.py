@@ -90,8 +90,8 @@ async def test_null_means_not_sent_but_resets_times(endpoints: EndpointWorld) ->
     freshness = {"data_freshness_seconds": 3600}
     cleared = (await endpoints.patch("/a", freshness)).json()
     assert (cleared["sync_frequency"], cleared["data_freshness_seconds"]) == (None, 3600)
-    retained = (await endpoints.patch("/a", freshness | {"cache_age_seconds": 300})).json()
-    assert retained["cache_age_seconds"] == 300
+    both = (await endpoints.patch("/a", freshness | {"cache_age_seconds": 300})).json()
+    assert both["cache_age_seconds"] == 300
     reset = (await endpoints.patch("/a", {"data_freshness_seconds": None})).json()
     assert (reset["data_freshness_seconds"], reset["cache_age_seconds"]) == (86400, None)
 
@@ -172,14 +172,14 @@ async def test_unused_tables_are_given_up_after_a_month(endpoints: EndpointWorld
     await endpoints.ran("unused")
     endpoints.world.clock.at += timedelta(days=29)
     await endpoints.ran("used", refresh="force")
-    await endpoints.services.notes.flush()
+    await endpoints.services.query_log.flush()
     endpoints.world.clock.at += timedelta(days=2)
     await endpoints.services.jobs.housekeeping.clean_up()
-    retained = {
+    is_materialized = {
         each["name"]: each["is_materialized"]
         for each in (await endpoints.get("")).json()["results"]
     }
-    assert retained == {"used": True, "unused": False, "never": True}
+    assert is_materialized == {"used": True, "unused": False, "never": True}
 
 
 async def test_types_that_only_the_engine_knows(endpoints: EndpointWorld) -> None:

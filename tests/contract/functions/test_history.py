@@ -193,11 +193,9 @@ async def test_a_secret_of_one_mapping_leaves_the_same_key_of_another_alone(hogl
     secret = {"name": "s", "inputs_schema": SECRET_TOKEN, "inputs": {"t": {"value": "hush"}}}
     plain = {"name": "p", "inputs_schema": TOKEN, "inputs": {"t": {"value": "open"}}}
     function = await hoglet.create(mappings=[secret, plain], name="one")
-    retained = {**secret, "inputs": {"t": {"secret": True}}}
+    masked = {**secret, "inputs": {"t": {"secret": True}}}
     await change(hoglet, function, name="two")
-    await change(
-        hoglet, function, mappings=[{**plain, "inputs": {"t": {"value": "wide"}}}, retained]
-    )
+    await change(hoglet, function, mappings=[{**plain, "inputs": {"t": {"value": "wide"}}}, masked])
     entries = (await history(hoglet, function))["results"]
     named = await restore(hoglet, function, activity_id=entries[0]["id"])
     assert [mapping["name"] for mapping in named.json()["mappings"]] == ["p", "s"]

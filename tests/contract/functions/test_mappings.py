@@ -27,8 +27,8 @@ async def test_mappings_are_compiled_and_take_over_events(hoglet):
     assert first["filters"]["bytecode"][2:] == [32, "$pageview", 32, "event", 1, 1, 11]
     assert first["filters"]["source"] == "events"
     assert second == {"disabled": True}
-    retained = {"x": {"value": "y"}, "token": {"secret": True}}
-    changed = await hoglet.patch(created["id"], mappings=[{**mapping, "inputs": retained}])
+    masked_inputs = {"x": {"value": "y"}, "token": {"secret": True}}
+    changed = await hoglet.patch(created["id"], mappings=[{**mapping, "inputs": masked_inputs}])
     assert changed.status_code == 200, changed.text
     function = (await hoglet.service.loader.load_runnable(1)) or [await load(hoglet, created)]
     values = {item.key: item.value for item in function[0].mappings[0].inputs}

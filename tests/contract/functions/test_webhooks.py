@@ -161,8 +161,8 @@ async def test_disabled_by_the_watcher_is_429_and_degraded_is_queued(hoglet, any
     assert disabled.status_code == 429
     assert "error" in disabled.json()
     async with hoglet.database.read() as session:
-        retained = [row.payload for row in await session.scalars(select(TelemetryRow))]
-    assert sum(b"disabled_permanently" in payload for payload in retained) == 1
+        payloads = [row.payload for row in await session.scalars(select(TelemetryRow))]
+    assert sum(b"disabled_permanently" in payload for payload in payloads) == 1
 
 
 SITE = "export function onLoad() { console.log('Hello, site_app'); }"

@@ -221,8 +221,8 @@ async def test_the_second_run_comes_from_the_cache(queries: QueryWorld) -> None:
     assert forced["is_cached"] is False
     older = await queries.ran("select count() from events", refresh=True)
     assert older["is_cached"] is False
-    retained = await queries.ran("select count(), 2 from events", refresh="force_cache")
-    assert retained["is_cached"] is False
+    forced = await queries.ran("select count(), 2 from events", refresh="force_cache")
+    assert forced["is_cached"] is False
 
 
 async def test_an_endpoint_with_the_same_query_shares_the_result(queries: QueryWorld) -> None:

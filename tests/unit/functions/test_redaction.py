@@ -45,9 +45,9 @@ def test_a_secret_is_hidden_however_it_is_written(written: str):
     assert REDACTED in cleaned
     assert cleaned.startswith("before ")
     assert cleaned.endswith(" after")
-    retained = cleaned.replace(REDACTED, "")
-    assert "s3" not in retained.lower()
-    assert _encoded(SECRET)[4:16] not in retained
+    remaining = cleaned.replace(REDACTED, "")
+    assert "s3" not in remaining.lower()
+    assert _encoded(SECRET)[4:16] not in remaining
 
 
 def test_numbers_and_parts_of_objects_are_secrets_too():

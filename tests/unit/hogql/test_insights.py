@@ -180,9 +180,9 @@ def test_funnel_steps_and_times(run) -> None:
 
 
 def test_steps_take_no_notice_of_the_section_of_trends(run) -> None:
-    retained = run("FunnelsQuery", series=[PAGE, BUY], funnelsFilter={"funnelFromStep": 1})
+    from_first_step = run("FunnelsQuery", series=[PAGE, BUY], funnelsFilter={"funnelFromStep": 1})
 
-    assert retained == run("FunnelsQuery", series=[PAGE, BUY])
+    assert from_first_step == run("FunnelsQuery", series=[PAGE, BUY])
 
 
 def test_funnel_window(run) -> None:

@@ -180,8 +180,8 @@ def test_sampling(answer, generated_world: HogqlWorld) -> None:
         "select distinct distinct_id from events sample 0.5", context=CONTEXT
     )
     ids = {row[0] for row in rows}
-    retained = walks(AFTER, 2, who=lambda seen: seen.human.id if seen.distinct_id in ids else "")
-    expected = edges((path[:5] for path in retained), 1000)
+    own_walks = walks(AFTER, 2, who=lambda seen: seen.human.id if seen.distinct_id in ids else "")
+    expected = edges((path[:5] for path in own_walks), 1000)
     assert {(each["source"], each["target"]): each["value"] for each in sampled} == {
         each[:2]: 2 * each[2] for each in expected
     }

@@ -238,10 +238,10 @@ def test_steps_that_are_first_events(answer, math: str, step: int) -> None:
             and (math == "first_time_for_user" or browser(seen) in BROWSERS)
         ]  # fmt: skip
         firsts |= {seen.number for seen in own[:1] if browser(seen) in BROWSERS}
-    retained = [seen for seen in RANGE if seen.event != STEPS[step] or seen.number in firsts]
+    events = [seen for seen in RANGE if seen.event != STEPS[step] or seen.number in firsts]
     window = timedelta(days=14)
     attempts = [
-        best for actor in actors(retained).values() if (best := best_of(ordered(actor, window)))
+        best for actor in actors(events).values() if (best := best_of(ordered(actor, window)))
     ]
     assert [each["count"] for each in steps] == counts(attempts)
     assert steps[step]["count"]
@@ -447,7 +447,7 @@ def test_filters_and_test_accounts(answer) -> None:
 
     steps = answer(series=[step, *SERIES[1:]], properties=[rule], filterTestAccounts=True)
 
-    retained = [
+    events = [
         seen
         for seen in RANGE
         if seen.human.properties.get("plan") == "pro"
@@ -456,7 +456,7 @@ def test_filters_and_test_accounts(answer) -> None:
     ]
     window = timedelta(days=14)
     attempts = [
-        best for actor in actors(retained).values() if (best := best_of(ordered(actor, window)))
+        best for actor in actors(events).values() if (best := best_of(ordered(actor, window)))
     ]
     assert [step["count"] for step in steps] == counts(attempts)
 

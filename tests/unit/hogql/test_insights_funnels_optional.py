@@ -156,10 +156,10 @@ def test_required_steps_count_as_without_the_optional_ones(answer, steps: str) -
 
     optional, plain = answer(steps, hours=30), answer(required, hours=30)
 
-    retained = [
+    required_counts = [
         step["count"] for step, word in zip(optional, words, strict=True) if "?" not in word
     ]
-    assert retained == [step["count"] for step in plain]
+    assert required_counts == [step["count"] for step in plain]
 
 
 def test_an_optional_step_counts_in_its_place_only() -> None:

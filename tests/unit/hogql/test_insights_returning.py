@@ -242,13 +242,13 @@ def test_retention_of_groups_and_filters(answer) -> None:
                   aggregation_group_type_index=0)  # fmt: skip
 
     calendar = _calendar("UTC", "day", 18)
-    retained = [seen for seen in calendar.events() if seen.company and browser(seen)]
+    of_companies = [seen for seen in calendar.events() if seen.company and browser(seen)]
     per_actor = [
         (
             [each for each in own if each.event == "$pageview"],
             [each for each in own if each.event == "paid"],
         )
-        for own in _events_per_actor(retained, lambda seen: seen.company).values()
+        for own in _events_per_actor(of_companies, lambda seen: seen.company).values()
     ]
     assert counts(rows) == _table(calendar, per_actor)
 

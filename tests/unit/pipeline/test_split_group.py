@@ -42,14 +42,14 @@ def test_events_keep_their_numbers_in_halves_of_halves():
 
 
 def test_a_person_that_a_later_piece_merged_away_is_only_deleted():
-    retained, gone = (PersonState(UUID(int=n), "{}", NOW, False, 1) for n in (1, 2))
+    survivor, gone = (PersonState(UUID(int=n), "{}", NOW, False, 1) for n in (1, 2))
     merged = merge_results(
         [
-            BatchResult(persons=PersonStoreState(persons=[retained, gone])),
-            BatchResult(persons=PersonStoreState(deleted=[gone], merges=[(gone.id, retained.id)])),
+            BatchResult(persons=PersonStoreState(persons=[survivor, gone])),
+            BatchResult(persons=PersonStoreState(deleted=[gone], merges=[(gone.id, survivor.id)])),
         ]
     )
 
-    assert [person.id for person in merged.persons.persons] == [retained.id]
+    assert [person.id for person in merged.persons.persons] == [survivor.id]
     assert [person.id for person in merged.persons.deleted] == [gone.id]
-    assert merged.persons.merges == [(gone.id, retained.id)]
+    assert merged.persons.merges == [(gone.id, survivor.id)]

@@ -126,12 +126,12 @@ async def list_files(
     files: list[FileEntry] = []
     for entries in access_of(request).providers.file_entries:
         files += await entries(scope.project.id)
-    retained = sorted((each for each in files if _is_wanted(each, request)), key=lambda e: e.path)
-    visible = retained[page.offset :][: page.limit]
-    return JsonResponse(envelope(request, page, len(retained), [_file(entry) for entry in visible]))
+    matching = sorted((each for each in files if _is_match(each, request)), key=lambda e: e.path)
+    visible = matching[page.offset :][: page.limit]
+    return JsonResponse(envelope(request, page, len(matching), [_file(entry) for entry in visible]))
 
 
-def _is_wanted(entry: FileEntry, request: Request) -> bool:
+def _is_match(entry: FileEntry, request: Request) -> bool:
     query = request.query_params
     return (
         query.get("type", entry.type) == entry.type

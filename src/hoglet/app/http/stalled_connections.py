@@ -146,7 +146,7 @@ class ConnectionReaper:
         everything = list(open_connections(self._port))
         self._open = len(everything)
         expired: list[tuple[TcpConnection, State]] = []
-        retained: list[tuple[State, float, TcpConnection]] = []
+        closable: list[tuple[State, float, TcpConnection]] = []
         for connection in everything:
             waiting = self._classify(connection, before.get(connection.peer), now)
             if waiting is None:
@@ -155,11 +155,11 @@ class ConnectionReaper:
             if now - waiting.since > self._seconds(waiting.state):
                 expired.append((connection, waiting.state))
             elif waiting.state is not State.ANSWER:
-                retained.append((waiting.state, waiting.since, connection))
+                closable.append((waiting.state, waiting.since, connection))
         excess = self._excess(len(everything), len(expired))
         self._is_full = bool(excess)
-        retained.sort(key=lambda item: item[:2])
-        expired += [(connection, state) for state, _, connection in retained[:excess]]
+        closable.sort(key=lambda item: item[:2])
+        expired += [(connection, state) for state, _, connection in closable[:excess]]
         closed = sum(_close(connection, self._port, state) for connection, state in expired)
         if closed:
             log.info(

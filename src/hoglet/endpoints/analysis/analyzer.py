@@ -47,7 +47,7 @@ class QueryAnalyzer:
         self._compiler = compiler
         self._warehouse = warehouse
 
-    async def analyse(
+    async def analyze(
         self, project: Project, query: QueryNode, buckets: Buckets | None
     ) -> Analysis:
         """See ``analysis.Analyzer``."""
@@ -119,9 +119,9 @@ class CurrentAnalyses:
     Concurrency: safe within one event loop; two callers may analyze the same version at once.
     """
 
-    def __init__(self, compiler: QueryCompiler, analyser: QueryAnalyzer) -> None:
+    def __init__(self, compiler: QueryCompiler, analyzer: QueryAnalyzer) -> None:
         self._compiler = compiler
-        self._analyser = analyser
+        self._analyzer = analyzer
         self._known = BoundedCache[UUID, tuple[bytes, Json]](_CAPACITY)
 
     async def show(self, project: Project, endpoint: FoundEndpoint) -> FoundEndpoint:
@@ -145,7 +145,7 @@ class CurrentAnalyses:
         known = self._known.get(version.id)
         if known is not None and known[0] == seen:
             return known[1]
-        fresh = await self._analyser.analyse(project, version.query, version.bucket_overrides)
+        fresh = await self._analyzer.analyze(project, version.query, version.bucket_overrides)
         analysis = msgspec.to_builtins(fresh)
         self._known.put(version.id, (seen, analysis))
         return analysis

@@ -76,7 +76,7 @@ class Analysis(msgspec.Struct, frozen=True):
 class Analyzer(Protocol):
     """Analyzes a query without running it."""
 
-    async def analyse(
+    async def analyze(
         self, project: Project, query: QueryNode, buckets: Buckets | None
     ) -> Analysis:
         """Parse and resolve a query.

@@ -170,7 +170,7 @@ class TableBuilder:
         Raises:
             NotMaterializable: it can no longer be materialized.
         """
-        fresh = await self._analyzer.analyse(project, version.query, version.bucket_overrides)
+        fresh = await self._analyzer.analyze(project, version.query, version.bucket_overrides)
         if fresh.plan is None:
             raise NotMaterializable(fresh.eligibility.reason or "", attr="is_materialized")
         return fresh

@@ -94,12 +94,12 @@ def _any_of(schemas: Sequence[OpenApiObject]) -> OpenApiObject:
     if not schemas or _ANYTHING in schemas:
         return {}
     plain = any(each == {"type": "string"} or _is_null_text(each) for each in schemas)
-    retained: list[OpenApiObject] = []
+    distinct: list[OpenApiObject] = []
     for schema in schemas:
         visible = _without_format(schema) if plain and schema["type"] == "string" else schema
-        if visible not in retained:
-            retained.append(visible)
-    return retained[0] if len(retained) == 1 else {"anyOf": retained}
+        if visible not in distinct:
+            distinct.append(visible)
+    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
 def _is_null_text(schema: OpenApiObject) -> bool:

@@ -55,7 +55,7 @@ async def list_query_log(request: Request, name: str, scope: Reader) -> Response
     endpoint = await services.service.read(scope, name, version)
     if version is not None:
         filters = replace(filters, starts_with=message_start(version))
-    await services.notes.flush()
+    await services.query_log.flush()
     entries = await services.telemetry.read_logs(
         scope.project.id, LOG_SOURCE, str(endpoint.endpoint.id), filters
     )

@@ -138,18 +138,18 @@ class QueryMetrics:
         # Looking up the child for a label costs more than counting.
         self._counter = functools.cache(self._count.labels)
 
-    def observe(self, note: QueryLogEntry) -> None:
+    def observe(self, entry: QueryLogEntry) -> None:
         """Record a query."""
-        self._counter(_answered(note)).inc()
-        self._seconds.observe(note.seconds)
+        self._counter(_answered(entry)).inc()
+        self._seconds.observe(entry.seconds)
 
 
-def _answered(note: QueryLogEntry) -> str:
-    if note.error is not None:
+def _answered(entry: QueryLogEntry) -> str:
+    if entry.error is not None:
         return "error"
-    if note.is_cached:
+    if entry.is_cached:
         return "cache"
-    return "table" if note.is_materialized else "engine"
+    return "table" if entry.is_materialized else "engine"
 
 
 class QueryLog:
@@ -162,17 +162,17 @@ class QueryLog:
         self._metrics = QueryMetrics(registry)
         self._telemetry = Telemetry(warehouse)
         self._database = database
-        self._notes: list[QueryLogEntry] = []
+        self._entries: list[QueryLogEntry] = []
         self._lines: list[LogEntry] = []  # lines whose entries are already in the query log
         self._executions: dict[UUID, tuple[UUID, UUID, datetime]] = {}
         self._writing = asyncio.Lock()
 
-    def add(self, note: QueryLogEntry) -> None:
+    def add(self, entry: QueryLogEntry) -> None:
         """Buffer an entry; returns at once."""
-        self._notes.append(note)
-        self._metrics.observe(note)
-        if len(self._notes) > MOST_WAITING:
-            del self._notes[: MOST_WAITING // 10]
+        self._entries.append(entry)
+        self._metrics.observe(entry)
+        if len(self._entries) > MOST_WAITING:
+            del self._entries[: MOST_WAITING // 10]
 
     def executed(self, endpoint_id: UUID, version_id: UUID, at: datetime) -> None:
         """Record that a version was run; returns at once."""
@@ -182,7 +182,7 @@ class QueryLog:
         """Write buffered entries, so that readers see them."""
         async with self._writing:
             await self._write_executions()
-            await self._flush_notes()
+            await self._flush_entries()
             await self._flush_lines()
 
     async def run_until(self, stopping: asyncio.Event) -> None:
@@ -217,16 +217,16 @@ class QueryLog:
             logger.warning("last_executed_at was not updated", action="execution_not_noted")
             self._executions = waiting | self._executions
 
-    async def _flush_notes(self) -> None:
-        notes, self._notes = self._notes, []
-        if not notes:
+    async def _flush_entries(self) -> None:
+        entries, self._entries = self._entries, []
+        if not entries:
             return
         try:
-            await self._warehouse.insert("query_log", _COLUMNS, [_row(note) for note in notes])
+            await self._warehouse.insert("query_log", _COLUMNS, [_row(entry) for entry in entries])
         except HogletError:
-            self._notes = notes + self._notes
+            self._entries = entries + self._entries
             raise
-        self._lines = [*self._lines, *_lines(notes)][-MOST_WAITING:]
+        self._lines = [*self._lines, *_lines(entries)][-MOST_WAITING:]
 
     async def _flush_lines(self) -> None:
         """Write the log lines, separately: a retry of failed lines must not count runs twice."""
@@ -238,40 +238,40 @@ class QueryLog:
             raise
 
 
-def _row(note: QueryLogEntry) -> Sequence[Any]:
+def _row(entry: QueryLogEntry) -> Sequence[Any]:
     return (
-        note.project_id,
-        note.query_id,
-        "" if note.endpoint_id is None else note.name,
-        note.version,
-        note.name,
-        note.query,
-        note.started_at,
-        note.started_at,
-        round(note.seconds * 1000),
-        note.rows_read,
-        note.bytes_read,
-        note.rows,
-        "QueryFinish" if note.error is None else "ExceptionWhileProcessing",
-        note.error or "",
-        int(note.is_cached),
-        int(note.is_materialized),
-        note.user_id or 0,
+        entry.project_id,
+        entry.query_id,
+        "" if entry.endpoint_id is None else entry.name,
+        entry.version,
+        entry.name,
+        entry.query,
+        entry.started_at,
+        entry.started_at,
+        round(entry.seconds * 1000),
+        entry.rows_read,
+        entry.bytes_read,
+        entry.rows,
+        "QueryFinish" if entry.error is None else "ExceptionWhileProcessing",
+        entry.error or "",
+        int(entry.is_cached),
+        int(entry.is_materialized),
+        entry.user_id or 0,
         1,
     )
 
 
-def _lines(notes: Sequence[QueryLogEntry]) -> list[LogEntry]:
+def _lines(entries: Sequence[QueryLogEntry]) -> list[LogEntry]:
     return [
         LogEntry(
-            note.project_id,
+            entry.project_id,
             LOG_SOURCE,
-            str(note.endpoint_id),
-            note.execution_id,
-            note.started_at,
-            "INFO" if note.error is None else "ERROR",
-            note.message(),
+            str(entry.endpoint_id),
+            entry.execution_id,
+            entry.started_at,
+            "INFO" if entry.error is None else "ERROR",
+            entry.message(),
         )
-        for note in notes
-        if note.endpoint_id is not None
+        for entry in entries
+        if entry.endpoint_id is not None
     ]

@@ -50,16 +50,16 @@ class EndpointUsage:
 
     Args:
         service: finds endpoints.
-        notes: buffered entries of this process.
+        query_log: buffered entries of this process.
         runs: reads the query log.
         clock: the current time.
     """
 
     def __init__(
-        self, service: EndpointService, notes: QueryLog, runs: RunUsage, clock: Clock
+        self, service: EndpointService, query_log: QueryLog, runs: RunUsage, clock: Clock
     ) -> None:
         self._service = service
-        self._notes = notes
+        self._query_log = query_log
         self._runs = runs
         self._clock = clock
 
@@ -89,7 +89,7 @@ class EndpointUsage:
         midnight = _first_midnight(now, days, ZoneInfo(scope.project.timezone))
         # Before its creation, the name may have belonged to a deleted endpoint.
         after = max(midnight, endpoint.endpoint.created_at)
-        await self._notes.flush()
+        await self._query_log.flush()
         whole, by_day = await self._runs.of(
             scope.project.id,
             name,

@@ -20,7 +20,7 @@ from hoglet.access.auth import authorize
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.rate_limit import Limits, set_limits
 from hoglet.access.variables import InsightVariable
-from hoglet.endpoints.container import EndpointServices, urls_of
+from hoglet.endpoints.container import EndpointServices, services_of, urls_of
 from hoglet.endpoints.response_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.fast_path import (
@@ -123,7 +123,7 @@ def run_routes() -> list[BaseRoute]:
 @describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, problems=(406,), methods=("GET",))
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or poll a background run."""
-    services: EndpointServices = request.app.state.endpoints
+    services = services_of(request)
     known: KnownRequest[PlannedRun] | None = taken_over(request)
     if known is not None:
         scope, current = known.scope, known.planned.current
@@ -151,7 +151,7 @@ async def cancel_run(request: Request) -> Response:
 
     Waiting clients get ``query_cancelled``; 404 if there is no such run.
     """
-    services: EndpointServices = request.app.state.endpoints
+    services = services_of(request)
     scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
     target = await services.targets.current(scope.project.id, request.path_params["name"])
     query_id = request.query_params.get("client_query_id")
@@ -304,7 +304,7 @@ class EndpointRuns(msgspec.Struct, frozen=True):
     def executed(self, planned: PlannedRun, now: datetime) -> None:
         """Note when the version was last run."""
         target = planned.read_plan.target
-        self.services.notes.executed(target.endpoint_id, target.version_id, now)
+        self.services.query_log.executed(target.endpoint_id, target.version_id, now)
 
 
 async def _run(
@@ -312,7 +312,7 @@ async def _run(
 ) -> RunResult | AsyncRunRow:
     target = planned.read_plan.target
     outcome = await services.runner.run(scope, planned.read_plan, planned.run_request)
-    services.notes.executed(target.endpoint_id, target.version_id, services.access.clock.now())
+    services.query_log.executed(target.endpoint_id, target.version_id, services.access.clock.now())
     if isinstance(outcome, NeedsBackground):
         return await services.background.start(scope, outcome)
     return outcome

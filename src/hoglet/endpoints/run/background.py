@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hoglet.access import repository as projects
-from hoglet.access.principals import ProjectScope
+from hoglet.access.principals import Project, ProjectScope
 from hoglet.endpoints import repository
 from hoglet.endpoints.errors import RunCancelled
 from hoglet.endpoints.run.response import NeedsBackground, query_status
@@ -139,18 +139,18 @@ class BackgroundRuns:
     async def give_up(self, job: RunJob) -> None:
         """End a run that failed because of hoglet, so that polling clients are informed."""
         error = Bug("The run failed because of an internal error.")
-        await self._record(job, {"answer": None, "failure": _failure(error)})
+        await self._record(job, answer=None, failure=_failure(error))
 
     async def _do(self, job: RunJob) -> None:
         loaded = await self._load(job)
         if loaded is None:
             return
-        row, answer, failure = *loaded[:1], None, None
-        _, project, target = loaded
+        row, project, target = loaded
+        answer, failure = None, None
         try:
-            filters = msgspec.convert(row.request, RunRequest)
-            request = replace(filters, client_query_id=row.query_id)
-            done = await self._runner.compute(
+            request = msgspec.convert(row.request, RunRequest)
+            request = replace(request, client_query_id=row.query_id)
+            result = await self._runner.compute(
                 project,
                 target,
                 request,
@@ -162,10 +162,11 @@ class BackgroundRuns:
             failure = _failure(error)
         else:
             row.ended_at = self._clock.now()
-            answer = done.body(query_status(row, labels=["endpoint"]))
-        await self._record(job, {"answer": answer, "failure": failure})
+            answer = result.body(query_status(row, labels=["endpoint"]))
+        await self._record(job, answer=answer, failure=failure)
 
-    async def _load(self, job: RunJob) -> tuple[AsyncRunRow, Any, RunTarget] | None:
+    async def _load(self, job: RunJob) -> tuple[AsyncRunRow, Project, RunTarget] | None:
+        """The run's row, project and version; None if there is nothing left to do."""
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
@@ -180,13 +181,16 @@ class BackgroundRuns:
             return None
         return row, project, target_of(endpoint)
 
-    async def _record(self, job: RunJob, outcome: dict[str, Any]) -> None:
+    async def _record(
+        self, job: RunJob, *, answer: bytes | None, failure: dict[str, Any] | None
+    ) -> None:
+        """Store the outcome of a run, unless it ended in another way meanwhile."""
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
             if row is not None and row.ended_at is None and _is_of(job, row):
-                row.answer = outcome["answer"]
-                row.failure = outcome["failure"]
+                row.answer = answer
+                row.failure = failure
                 row.ended_at = now
 
 

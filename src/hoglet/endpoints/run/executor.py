@@ -258,7 +258,7 @@ class QueryExecutor:
         spent: Statistics,
         computed_at: datetime,
     ) -> Result:
-        retained = read_plan.materialization
+        materialization = read_plan.materialization
         refuse_large(len(rows_json), self._limits.result_bytes)
         return Result(
             parts=JsonParts((rows_json,)),
@@ -270,8 +270,8 @@ class QueryExecutor:
             has_more=False,
             computed_at=computed_at,
             cache_seconds=effective_ttl_seconds(read_plan, computed_at),
-            is_materialized=retained is not None,
-            materialized_at=None if retained is None else retained.built_at,
+            is_materialized=materialization is not None,
+            materialized_at=None if materialization is None else materialization.built_at,
             rows_read=spent.rows_read,
             bytes_read=spent.bytes_read,
             engine_seconds=spent.seconds,
@@ -289,13 +289,13 @@ class QueryExecutor:
                 page=page,
                 system_tables=read_plan.system_tables,
             )
-        retained = read_plan.materialization
+        materialization = read_plan.materialization
         return await self._compiler.compile_read(
             read_plan.project,
             read_plan.query,
-            retained.plan.table(retained.table or ""),
+            materialization.plan.table(materialization.table or ""),
             variables=read_plan.variables,
-            buckets=retained.buckets,
+            buckets=materialization.buckets,
             page=page,
         )
 
@@ -318,7 +318,7 @@ def _result(
         parts, row_count = encode_parts(answer.columns, rows, read_plan.project.timezone), len(rows)
         if has_more and compiled.keys:
             next_key = _key_of(rows[-1], compiled.keys)
-    retained, spent = read_plan.materialization, answer.statistics
+    materialization, spent = read_plan.materialization, answer.statistics
     types = _column_types(compiled, answer)
     return Result(
         parts=parts,
@@ -331,8 +331,8 @@ def _result(
         has_more=has_more,
         computed_at=computed_at,
         cache_seconds=0 if compiled.system_tables else cache_seconds,
-        is_materialized=retained is not None,
-        materialized_at=None if retained is None else retained.built_at,
+        is_materialized=materialization is not None,
+        materialized_at=None if materialization is None else materialization.built_at,
         rows_read=spent.rows_read,
         bytes_read=spent.bytes_read,
         engine_seconds=spent.seconds,

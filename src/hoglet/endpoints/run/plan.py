@@ -72,12 +72,12 @@ def plan_read(
     Raises:
         Invalid: attr ``variables``; a value of the wrong type.
     """
-    retained = _usable_table(project, target, request, now)
+    materialization = _usable_table(project, target, request, now)
     query = _with_overrides(target.query, request)
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
-        read_plan = _reading(
-            project, target, request, query, variables=variables, materialization=retained
+        read_plan = _read_plan(
+            project, target, request, query, variables=variables, materialization=materialization
         )
         clock = DateClock(now, project.timezone, project.week_start_day)
         moments = with_moments(query, variables, known, clock)
@@ -85,8 +85,10 @@ def plan_read(
     variables = breakdown_values(request.variables)
     overridden = request.filters_override or {}
     dates = not any(overridden.get(name) for name in DATE_NAMES)
-    query = query if retained is not None else bind(query, variables, dates=dates)
-    return _reading(project, target, request, query, variables=variables, materialization=retained)
+    query = query if materialization is not None else bind(query, variables, dates=dates)
+    return _read_plan(
+        project, target, request, query, variables=variables, materialization=materialization
+    )
 
 
 def fall_back_to_inline(read_plan: ReadPlan, request: RunRequest) -> ReadPlan:
@@ -94,7 +96,7 @@ def fall_back_to_inline(read_plan: ReadPlan, request: RunRequest) -> ReadPlan:
     query = read_plan.query
     if query["kind"] != HOGQL:
         query = bind(query, read_plan.variables, dates=True)
-    return _reading(
+    return _read_plan(
         read_plan.project,
         read_plan.target,
         request,
@@ -111,7 +113,7 @@ def effective_ttl_seconds(read_plan: ReadPlan, computed_at: datetime) -> float:
     return max(_LEAST_CACHE_SECONDS, read_plan.materialization.seconds_left(computed_at))
 
 
-def _reading(
+def _read_plan(
     project: Project,
     target: RunTarget,
     request: RunRequest,
@@ -166,13 +168,13 @@ def _seek(after: list[Any] | None) -> KeysetCondition:
 def _usable_table(
     project: Project, target: RunTarget, request: RunRequest, now: datetime
 ) -> Materialization | None:
-    retained = target.materialization
-    overridden = request.filters_override is not None or request.query_override is not None
-    if retained is None or overridden or request.refresh in _RAW_WORDS:
+    materialization = target.materialization
+    is_overridden = request.filters_override is not None or request.query_override is not None
+    if materialization is None or is_overridden or request.refresh in _RAW_WORDS:
         return None
-    if retained.plan.built_for != depends_on(target.query, project):
+    if materialization.plan.built_for != depends_on(target.query, project):
         return None
-    return retained if retained.seconds_left(now) > 0 else None
+    return materialization if materialization.seconds_left(now) > 0 else None
 
 
 def _with_overrides(query: QueryNode, request: RunRequest) -> QueryNode:
@@ -182,7 +184,9 @@ def _with_overrides(query: QueryNode, request: RunRequest) -> QueryNode:
         return changed
     dates = {name: filters[name] for name in ("date_from", "date_to") if filters.get(name)}
     if query["kind"] == HOGQL:
-        changed["filters"] = _merged(changed.get("filters"), dates, filters.get("properties"))
+        changed["filters"] = _merged_filters(
+            changed.get("filters"), dates, filters.get("properties")
+        )
         return changed
     if dates:
         changed["dateRange"] = {**(changed.get("dateRange") or {}), **dates}
@@ -191,7 +195,7 @@ def _with_overrides(query: QueryNode, request: RunRequest) -> QueryNode:
     return changed
 
 
-def _merged(
+def _merged_filters(
     filters: dict[str, Any] | None, dates: dict[str, str], properties: Any
 ) -> dict[str, Any]:
     merged = dict(filters or {})

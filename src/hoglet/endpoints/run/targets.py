@@ -152,9 +152,9 @@ def target_of(endpoint_rows: FoundEndpoint, aliases: Names | None = None) -> Run
         endpoint_rows.version,
         endpoint_rows.materialization,
     )
-    retained = None
+    materialization = None
     if row is not None:
-        retained = Materialization(
+        materialization = Materialization(
             row.table_name,
             msgspec.convert(row.plan, TablePlan),
             row.last_built_at,
@@ -176,7 +176,7 @@ def target_of(endpoint_rows: FoundEndpoint, aliases: Names | None = None) -> Run
         analysis=msgspec.convert(version.analysis, Analysis),
         cache_seconds=_cache_seconds(version),
         optional_breakdowns=frozenset(version.optional_breakdown_properties),
-        materialization=retained,
+        materialization=materialization,
         aliases=aliases or {},
     )
 

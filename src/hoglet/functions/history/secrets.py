@@ -57,26 +57,26 @@ def kept_secret(earlier: LoggedFields, now: LoggedFields) -> LoggedFields:
 
     A key that is secret now stays secret: its value is neither required nor revealed.
     """
-    retained = _with_stored_secrets(earlier, now)
-    if mappings := retained.get("mappings"):
+    restored = _with_stored_secrets(earlier, now)
+    if mappings := restored.get("mappings"):
         pairs = _paired(mappings, now.get("mappings"))
-        retained["mappings"] = [_with_stored_secrets(pair, other) for pair, other in pairs]
-    return retained
+        restored["mappings"] = [_with_stored_secrets(pair, other) for pair, other in pairs]
+    return restored
 
 
 def _with_stored_secrets[Owner: (LoggedFields, FunctionMapping)](
     earlier: Owner, now: Owner
 ) -> Owner:
-    keys, retained = _secret_keys(now), earlier.copy()
+    keys, restored = _secret_keys(now), earlier.copy()
     schema, inputs = earlier.get("inputs_schema"), earlier.get("inputs")
     if schema:
         marked: list[InputSchema] = [
             {**item, "secret": True} if item["key"] in keys else item for item in schema
         ]
-        retained["inputs_schema"] = marked
+        restored["inputs_schema"] = marked
     if inputs:
-        retained["inputs"] = _present(inputs, now.get("inputs") or {}, keys)
-    return retained
+        restored["inputs"] = _present(inputs, now.get("inputs") or {}, keys)
+    return restored
 
 
 def _present(inputs: InputValues, now: InputValues, keys: set[str]) -> InputValues:

@@ -66,19 +66,14 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
     options = arguments[1] if len(arguments) > 1 and is_object(arguments[1]) else {}
     method = str(options.get("method") or "POST").upper()
     headers = options.get("headers")
-    has_headers = is_object(headers) and bool(headers)
-    retained = (
-        {str(name): value for name, value in headers.items() if isinstance(value, str)}
-        if is_object(headers)
-        else {}
-    )
-    if not has_headers:
-        retained = {"Content-Type": "application/json"}
+    sent_headers = {"Content-Type": "application/json"}
+    if is_object(headers) and headers:
+        sent_headers = {str(name): text for name, text in headers.items() if isinstance(text, str)}
     body = None if method in METHODS_WITHOUT_BODY else _body(options.get("body"))
     return FetchRequest(
         url=url,
         method=method,
-        headers=retained,
+        headers=sent_headers,
         body=body,
         aws_sigv4=_read_signer(options.get("aws_sigv4")),
     )

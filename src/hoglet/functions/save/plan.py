@@ -235,8 +235,8 @@ class SavePlan:
         if "inputs" in self.sent:
             return merge_secrets(schema, self.sent["inputs"], self.secrets)
         # The value of a key that is no longer secret is dropped, so that it is not revealed.
-        retained = {key: self.secrets[key] for key in secret_keys(schema) if key in self.secrets}
-        return {**self.stored["inputs"], **retained}
+        secrets = {key: self.secrets[key] for key in secret_keys(schema) if key in self.secrets}
+        return {**self.stored["inputs"], **secrets}
 
     def _mappings(self) -> list[FunctionMapping] | None:
         mappings = self.values["mappings"]

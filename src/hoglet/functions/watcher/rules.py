@@ -98,11 +98,11 @@ def count_run(
     """The counts with more runs added and old minutes dropped."""
     minute = _minute(now)
     oldest = minute - settings.disable_minutes
-    retained = {key: list(counts) for key, counts in recent.items() if int(key) > oldest}
-    counts = retained.setdefault(str(minute), [0, 0])
+    by_minute = {key: list(counts) for key, counts in recent.items() if int(key) > oldest}
+    counts = by_minute.setdefault(str(minute), [0, 0])
     counts[0] += finished
     counts[1] += failed
-    return retained
+    return by_minute
 
 
 def lock_end(now: datetime, settings: WatcherSettings) -> datetime:

@@ -93,8 +93,8 @@ def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
         result += [
             item
             for item in items
-            if (retained := call(depth, item)) is True
-            or (retained is not False and truthy(retained))
+            if (is_match := call(depth, item)) is True
+            or (is_match is not False and truthy(is_match))
         ]
     return result
 

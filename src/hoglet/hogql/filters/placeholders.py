@@ -112,14 +112,10 @@ def _bound_filter(
         for index, each in enumerate(members):
             with located(f"values__{index}"):
                 inner.append(_bound_filter(each or {}, context, bindings))
-        retained = [each for each in inner if each is not None]
-        return (
-            None
-            if not retained
-            else some(retained)
-            if item.get("type") == "OR"
-            else every(retained)
-        )
+        bound = [each for each in inner if each is not None]
+        if not bound:
+            return None
+        return some(bound) if item.get("type") == "OR" else every(bound)
     kind, key = str(item.get("type") or "event"), str(item.get("key") or "")
     if kind.removeprefix("static-").removeprefix("precalculated-") in _UNBOUND:
         raise refused(f"A filter of type '{kind}' cannot be bound to an expression")

@@ -235,10 +235,10 @@ def _variable_plan(
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, predicates, overrides, compiler)
-    retained = {each.code: _rounded(each.column, buckets[each.code]) for each in predicates}
-    names = {code: column_name(code, expr, rest) for code, expr in retained.items()}
+    added = {each.code: _rounded(each.column, buckets[each.code]) for each in predicates}
+    names = {code: column_name(code, expr, rest) for code, expr in added.items()}
     texts = {code: own_name(text_name(names[code]), rest) for code in names}
-    columns = {names[code]: expr for code, expr in retained.items()}
+    columns = {names[code]: expr for code, expr in added.items()}
     columns |= {texts[each.code]: each.text for each in predicates if each.text is not None}
     regroup = several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = keep_order(changed(rest, limit=None, offset=None), regroup=regroup)

@@ -87,16 +87,16 @@ def take_predicates(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Pr
     Raises:
         Refusal: a variable is used in another way.
     """
-    retained: list[Expression] = []
+    others: list[Expression] = []
     predicates: list[Predicate] = []
     for part in _conjuncts(select.where):
         names = variables_in(part)
         if names:
             predicates.append(_predicate(part, names[0]))
         else:
-            retained.append(part)
+            others.append(part)
     _refuse_several_columns(predicates)
-    rest = changed(select, where=every(retained) if retained else None)
+    rest = changed(select, where=every(others) if others else None)
     _refuse_elsewhere(rest)
     return rest, predicates
 

@@ -58,16 +58,16 @@ def _columns(item: tree.ColumnsExpr, scope: Scope) -> list[Any]:
             raise refused("columns(...) needs a valid regular expression", item) from None
         columns = [each for each in columns if pattern.search(_name(each))]
     excluded, replaced = set(item.exclude or ()), item.replace or {}
-    retained = [each for each in columns if _name(each) not in excluded]
+    remaining = [each for each in columns if _name(each) not in excluded]
     _require_known(excluded, columns, "EXCLUDE", item)
-    _require_known(replaced, retained, "REPLACE", item)
-    if not retained:
+    _require_known(replaced, remaining, "REPLACE", item)
+    if not remaining:
         raise refused("columns(...) matches no column", item)
     return [
         tree.Alias(expr=replaced[_name(each)], alias=_name(each))
         if _name(each) in replaced
         else each
-        for each in retained
+        for each in remaining
     ]
 
 

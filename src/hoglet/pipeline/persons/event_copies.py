@@ -177,12 +177,12 @@ async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents)
             body = msgspec.json.decode(spooled.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
-        retained = _without(body, events.distinct_ids)
-        if retained is None:
+        remaining = _without(body, events.distinct_ids)
+        if remaining is None:
             await session.delete(job)
-        elif retained != body:
+        elif remaining != body:
             job.payload = msgspec.msgpack.encode(
-                msgspec.structs.replace(spooled, body=dump_json(retained))
+                msgspec.structs.replace(spooled, body=dump_json(remaining))
             )
 
 
@@ -191,8 +191,8 @@ def _without(body: Any, distinct_ids: Collection[str]) -> Any:
     if is_array(body):
         return [each for each in body if not _is_of(each, distinct_ids)] or None
     if is_object(body) and is_array(body.get("batch")):
-        retained = _without(body["batch"], distinct_ids)
-        return None if retained is None else body | {"batch": retained}
+        remaining = _without(body["batch"], distinct_ids)
+        return None if remaining is None else body | {"batch": remaining}
     return None if _is_of(body, distinct_ids) else body
 
 

@@ -150,5 +150,5 @@ def _next(request: Request, page: EventsPage) -> str | None:
         return None
     bound = "after" if page.ascending else "before"
     pairs = parse_qsl(request.url.query, keep_blank_values=True)
-    retained = [(name, value) for name, value in pairs if name not in {bound, "offset"}]
-    return f"{absolute_url(request)}?{urlencode([*retained, (bound, page.cursor)])}"
+    parameters = [(name, value) for name, value in pairs if name not in {bound, "offset"}]
+    return f"{absolute_url(request)}?{urlencode([*parameters, (bound, page.cursor)])}"
