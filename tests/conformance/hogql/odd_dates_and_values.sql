@@ -146,3 +146,20 @@ select case when properties.price >= 100 then 'high' when properties.price betwe
 -- case: moving averages at both ends of the data
 select number, avg(number) over (order by number rows between 1 preceding and 1 following) as a from numbers(4) order by number
 -- rows [[0, 0.5], [1, 1.0], [2, 2.0], [3, 2.5]]
+
+-- case: times that clocks skip are those that they show instead
+-- timezone America/Santiago
+-- variables {"day": "2026-09-06"}
+-- values {"at": "2026-09-06 00:30:00"}
+select toUnixTimestamp(toDateTime('2026-09-06')), toUnixTimestamp(toDateTime({at})), toDate({variables.day}), fromUnixTimestamp(1788667199) < '2026-09-06', fromUnixTimestamp(1788667200) >= {variables.day}, toUnixTimestamp('2026-09-06 00:00:00'), toUnixTimestamp(toDateTime('2026-09-06T04:00:00Z')), toUnixTimestamp(toDateTime('2026-09-07'))
+-- rows [[1788667200, 1788669000, "2026-09-06", 1, 1, 1788667200, 1788667200, 1788750000]]
+
+-- case: the hour that comes twice is one row of its text
+-- timezone America/New_York
+select toString(toStartOfHour(at)) as text, count() from (select fromUnixTimestamp(1730606400 + number * 1800) as at from numbers(8)) group by text order by text
+-- rows [["2024-11-03 00:00:00", 2], ["2024-11-03 01:00:00", 4], ["2024-11-03 02:00:00", 2]]
+
+-- case: the hour that comes twice is one text among distinct ones
+-- timezone America/New_York
+select uniq(toString(toStartOfHour(at))), uniqExact(toString(toStartOfHour(at))), count(distinct toString(toStartOfHour(at))) from (select fromUnixTimestamp(1730606400 + number * 1800) as at from numbers(8))
+-- rows [[3, 3, 3]]

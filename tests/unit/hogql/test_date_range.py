@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 from hoglet.hogql import QueryContext, compile_query
+from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
 from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+from support.hogql_world import HogqlWorld
 
 WEDNESDAY = datetime(2026, 1, 14, 15, 30, 20, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -208,3 +211,29 @@ def test_an_unknown_interval_is_refused_with_the_nearest() -> None:
         span({}, "moth")
 
     assert error.value.attr == "interval"
+
+
+def test_starts_after_a_day_without_midnight_are_midnights() -> None:
+    """Clocks of Santiago skip the first hour of September 6."""
+    dates = {"date_from": "2026-09-06", "date_to": "2026-09-14"}
+
+    weeks = span(dates, "week", zone="America/Santiago")
+
+    assert [short(each) for each in weeks.buckets()] == ["09-06 01:00:00", "09-13 00:00:00"]
+    assert short(weeks.earlier(1)) == "08-30 00:00:00"
+    assert short(previous_span({}, weeks).start) == "08-28 00:00:00"
+
+
+def test_hours_after_a_change_of_half_an_hour(hogql_world: HogqlWorld) -> None:
+    """In Lord Howe, the hour after 01:00 is 02:30, the hours of the next days too."""
+    dates = {"date_from": "2026-10-04", "date_to": "2026-10-05"}
+    hours = span(dates, "hour", zone="Australia/Lord_Howe")
+    starts = [int(each.timestamp()) for each in hours.buckets()]
+    times = [starts[0] - 1, *starts, *(each + 3599 for each in starts)]
+    index = print_expression(hours.index(tree.Field(chain=("at",))))
+    rows = f"select fromUnixTimestamp(arrayJoin({times})) as at"
+
+    query = f"select groupArray({index}) from ({rows})"
+    compiled = compile_query(query, context=context_of(zone="Australia/Lord_Howe"))
+
+    assert hogql_world.raw(compiled) == [[[-1, *range(len(starts)), *range(len(starts))]]]

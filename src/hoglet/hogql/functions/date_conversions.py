@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import UTC
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.functions.datetime_zone import as_time, unix_time
+from hoglet.hogql.functions.datetime_zone import as_time, existing, unix_time
 from hoglet.hogql.plan import Expr, FunctionCall, TrustedSQL
 from hoglet.hogql.types import DATE, DATETIME, Type
 
@@ -29,6 +29,11 @@ def _optional(args: tuple[Expr, ...], index: int, default: str) -> str | Expr:
 
 def _zone(args: tuple[Expr, ...], index: int, context: QueryContext) -> str | Expr:
     return _optional(args, index, f"'{context.timezone}'")
+
+
+def _existing(value: Expr, zone: str | Expr) -> Expr:
+    """A constant that exists in the project's zone; one in a zone of the query is unchanged."""
+    return existing(value, zone.strip("'")) if isinstance(zone, str) else value
 
 
 # --- the present
@@ -70,7 +75,8 @@ def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr
         day = DATE.or_null(type_.nullable)
         return _sql(day, "toDate32(", as_time(value, context), ", ", args[1], ")")
     if value.type.name in _TEXTS:
-        parts = ("toDate32(parseDateTime64BestEffortOrNull(", value, f", 6, '{context.timezone}'))")
+        text = existing(value, context.timezone)
+        parts = ("toDate32(parseDateTime64BestEffortOrNull(", text, f", 6, '{context.timezone}'))")
         return TrustedSQL(parts=parts, type=type_)
     return FunctionCall(function="toDate32", args=(value,), type=DATE.or_null(value.type.nullable))
 
@@ -78,7 +84,8 @@ def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr
 def _to_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
     value, zone = args[0], _zone(args, 1, context)
     if value.type.name in _TEXTS:
-        return _sql(type_, "parseDateTime64BestEffortOrNull(", value, ", 6, ", zone, ")")
+        text = _existing(value, zone)
+        return _sql(type_, "parseDateTime64BestEffortOrNull(", text, ", 6, ", zone, ")")
     type_ = DATETIME.or_null(value.type.nullable)
     if value.type.name == "DateTime":
         return value if len(args) == 1 else _sql(type_, "toTimeZone(", value, ", ", zone, ")")
@@ -88,7 +95,8 @@ def _to_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> 
 def _to_datetime64(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
     scale, zone = _optional(args, 1, "6"), _zone(args, 2, context)
     if args[0].type.name == "String":
-        parts = ("parseDateTime64BestEffortOrNull(", args[0], ", ", scale, ", ", zone, ")")
+        text = _existing(args[0], zone)
+        parts = ("parseDateTime64BestEffortOrNull(", text, ", ", scale, ", ", zone, ")")
         return TrustedSQL(parts=parts, type=type_.or_null())
     return _sql(type_, "toDateTime64(", args[0], ", ", scale, ", ", zone, ")")
 
@@ -109,7 +117,8 @@ def _between(function: str, middle: str) -> Builder:
     """A function of one argument, constants, and the time zone."""
 
     def build(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-        return _sql(type_, f"{function}(", args[0], middle, _zone(args, 1, context), ")")
+        zone = _zone(args, 1, context)
+        return _sql(type_, f"{function}(", _existing(args[0], zone), middle, zone, ")")
 
     return build
 

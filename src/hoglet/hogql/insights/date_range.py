@@ -42,6 +42,7 @@ _FUNCTIONS = {
     "year": "toStartOfYear",
 }
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
+_DAYS = frozenset("dwmqy")
 _TICK = timedelta(microseconds=1)
 _BY_WEEKDAY = frozenset({"TrendsQuery", "FunnelsQuery", "StickinessQuery"})
 """Insights whose numbers stay meaningful without the events of some weekdays."""
@@ -95,7 +96,10 @@ class DateSpan(msgspec.Struct, frozen=True):
 
     def moved(self, count: int, unit: str) -> "DateSpan":
         """The range moved by some units (negative: earlier)."""
-        return self.between(shift(self.start, count, unit), shift(self.end, count, unit))
+        start = shift(self.start, count, unit)
+        if unit in _DAYS and self.start == start_of_day(self.start):  # 01:00 without a midnight
+            start = start_of_day(start)
+        return self.between(start, shift(self.end, count, unit))
 
     def before(self) -> "DateSpan":
         """The range of the same length just before."""
@@ -140,9 +144,9 @@ class DateSpan(msgspec.Struct, frozen=True):
         if seconds is not None:  # elapsed time, so that hours stay hours when clocks change
             origin = constant(int(self.first().timestamp()))
             since = tree.ArithmeticOperation(
-                left=call("toUnixTimestamp", self.bucket(column)), right=origin, op="-"
+                left=call("toUnixTimestamp", column), right=origin, op="-"
             )
-            return call("intDiv", since, constant(seconds))
+            return call("_toInt64", call("floor", call("divide", since, constant(seconds))))
         first = call("toDateTime", constant(as_text(self.first())))
         bucket = call("toDateTime", self.bucket(column))
         return call("dateDiff", constant(self.interval), first, bucket)
@@ -156,7 +160,8 @@ def step(moment: datetime, count: int, interval: str) -> datetime:
     """The start of the interval ``count`` steps later; hours and minutes are elapsed time."""
     if interval in _SECONDS:
         return elapse(moment, timedelta(seconds=count * _SECONDS[interval]))
-    return shift(moment, count, _UNITS[interval])
+    # The day of a start at 01:00 has no midnight, the one reached from it has.
+    return start_of_day(shift(moment, count, _UNITS[interval]))
 
 
 def span_of(

@@ -9,6 +9,7 @@ Source: docs/spec/query-endpoints.md#104-functions.
 import math
 from collections.abc import Iterable
 
+from hoglet.hogql.functions.datetime_zone import existing
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import (
     BOOLEAN,
@@ -61,8 +62,9 @@ def align(  # noqa: PLR0911 (one return a pair of types)
 
 def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
     orphan = "" if isinstance(expr, Value) else "OrNull"
+    text = expr if timezone == "UTC" else existing(expr, timezone)
     parsed = TrustedSQL(
-        parts=(f"parseDateTime64BestEffort{orphan}(", expr, f", 6, '{timezone}')"),
+        parts=(f"parseDateTime64BestEffort{orphan}(", text, f", 6, '{timezone}')"),
         type=DATETIME.or_null(bool(orphan)),
     )
     if target == "DateTime" or not isinstance(expr, Value):
