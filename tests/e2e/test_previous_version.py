@@ -158,7 +158,11 @@ def test_the_previous_version_works_beside_this_one(
 
 @pytest.mark.parametrize(
     "previous_source",
-    ["0030_groups_of_partitions.py", "0032_groups_of_projects.py"],
+    [
+        pytest.param("0030_groups_of_partitions.py", marks=pytest.mark.long),
+        "0032_groups_of_projects.py",
+        "0034_names_of_groups.py",
+    ],
     indirect=True,
 )
 async def test_a_rolling_update_from_smaller_groups(
@@ -166,7 +170,8 @@ async def test_a_rolling_update_from_smaller_groups(
 ) -> None:
     """The version before would repeat a shared group of a killed server in other parts.
 
-    The groups of one had one partition, those of the other one project.
+    The groups of one had one partition, those of the next one project; the last one would insert
+    the blocks again, under the name of the first entry.
     """
     shared: dict[str, Any] = {
         "database_url": postgres_url,
@@ -196,7 +201,7 @@ async def test_a_rolling_update_from_smaller_groups(
         _forget_silent_servers(postgres_url)
         for server in new:
             _wait_for_events(*senders)
-            server.kill()  # it may have a group of several partitions and projects
+            server.kill()  # in a group of several partitions and projects, perhaps
             _wait_for_events(*senders)
             server.start()
         for sender in senders:
@@ -220,5 +225,5 @@ def _wait_for_events(*senders: OrderedSender) -> None:
 def _forget_silent_servers(url: str) -> None:
     """As if an hour had passed: a killed server of the version before might still come back."""
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        old = connection.execute("DELETE FROM spool_owners WHERE joins_projects IS NULL")
+        old = connection.execute("DELETE FROM spool_owners WHERE names_members IS NULL")
         assert old.rowcount == 2

@@ -72,6 +72,7 @@ class PartitionOwner:
         self._leaving: set[int] = set()
         self._shares_groups = False
         self._joins_projects = False
+        self._names_members = False
         self._stopping = asyncio.Event()
 
     @property
@@ -92,6 +93,11 @@ class PartitionOwner:
     def joins_projects(self) -> bool:
         """Whether a group may have several projects: all servers know such groups."""
         return self._joins_projects
+
+    @property
+    def names_members(self) -> bool:
+        """Whether a group may be named after all of its entries: all servers know such groups."""
+        return self._names_members
 
     def position(self, partition: int) -> Position:
         """The position of a reserved partition.
@@ -215,18 +221,18 @@ class PartitionOwner:
         """
         now = self._clock.now()
         row = SpoolOwnerRow
-        known = {"shares_groups": True, "joins_projects": True}
+        known = {"shares_groups": True, "joins_projects": True, "names_members": True}
         changes = {"seen_at": now, "logs": self._logs, **known}
         beat = insert_into(session, row).values(name=self._name, **changes)
         await session.execute(beat.on_conflict_do_update(index_elements=["name"], set_=changes))
-        columns = select(row.name, row.seen_at, row.logs, row.shares_groups, row.joins_projects)
-        servers = (await session.execute(columns)).all()
+        servers = (await session.scalars(select(row))).all()
         if any(each.seen_at < now - _FORGOTTEN_AFTER for each in servers):
             await session.execute(delete(row).where(row.seen_at < now - _FORGOTTEN_AFTER))
         # A silent server of the version before may come back and take over partitions.
         recent = [each for each in servers if each.seen_at >= now - _FORGOTTEN_AFTER]
         self._shares_groups = all(each.shares_groups for each in recent)
         self._joins_projects = all(each.joins_projects for each in recent)
+        self._names_members = all(each.names_members for each in recent)
         consumers = [
             each for each in servers if each.logs is None or self._log in each.logs.split()
         ]

@@ -43,6 +43,8 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
         group_id: partitions with the same one are stored together; None for a group of one.
         joined_events: projects with up to so many events together are stored together; None: one
             after another.
+        named_by_members: the blocks of the group are named after all of its entries; otherwise
+            after the first one.
         owner: name of the owner; None if there is none.
     """
 
@@ -55,6 +57,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     group_project: int = 0
     group_id: UUID | None = None
     joined_events: int | None = None
+    named_by_members: bool | None = None
     owner: str | None = None
 
 
@@ -165,6 +168,7 @@ _STORE = (
         group_project=bindparam("group_project"),
         group_id=bindparam("group_id"),
         joined_events=bindparam("joined_events"),
+        named_by_members=bindparam("named_by_members"),
     )
 )
 
@@ -188,6 +192,7 @@ def _stored(position: Position) -> dict[str, Any]:
         "group_project": position.group_project,
         "group_id": position.group_id,
         "joined_events": position.joined_events,
+        "named_by_members": position.named_by_members,
     }
 
 
@@ -211,5 +216,6 @@ def _position(row: SpoolPositionRow) -> Position:
         group_project=row.group_project,
         group_id=row.group_id,
         joined_events=row.joined_events,
+        named_by_members=row.named_by_members,
         owner=row.owner,
     )

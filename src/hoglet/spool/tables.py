@@ -35,6 +35,7 @@ class SpoolPositionRow(Base):
     there is one; its projects with ids up to ``group_project`` are stored already. Partitions with
     the same ``group_id`` are stored together; a group of one partition has none. Projects with up
     to ``joined_events`` events together are stored together; NULL: one after another.
+    ``named_by_members``: its blocks are named after all of its entries; NULL: after the first one.
     """
 
     __tablename__ = "spool_positions"
@@ -49,14 +50,16 @@ class SpoolPositionRow(Base):
     group_project: Mapped[int] = mapped_column(BigInteger)
     group_id: Mapped[UUID | None]
     joined_events: Mapped[int | None]
+    named_by_members: Mapped[bool | None]
 
 
 class SpoolOwnerRow(Base):
     """A server that processes partitions, and its last heartbeat.
 
     ``shares_groups``: its version knows groups of several partitions; NULL if not.
-    ``joins_projects``: the same of groups of several projects. ``logs``: the names of the logs that
-    it consumes, separated by spaces; NULL if its version does not say.
+    ``joins_projects``: the same of groups of several projects; ``names_members``: of groups that
+    are named after all of their entries. ``logs``: the names of the logs that it consumes,
+    separated by spaces; NULL if its version does not say.
     """
 
     __tablename__ = "spool_owners"
@@ -65,4 +68,5 @@ class SpoolOwnerRow(Base):
     seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
     shares_groups: Mapped[bool | None]
     joins_projects: Mapped[bool | None]
+    names_members: Mapped[bool | None]
     logs: Mapped[str | None] = mapped_column(String(200))

@@ -8,14 +8,13 @@ import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.events.spool import SPOOL_QUEUE, SpooledV1
+from hoglet.events.spool import SPOOL_QUEUE
 from hoglet.pipeline.ingest.ipc import Part
 from hoglet.pipeline.ingest.sources import ProjectParts, part_of
-from hoglet.pipeline.ingest.spool_log.members import LogBatch, LogRange
+from hoglet.pipeline.ingest.spool_log.members import LogBatch, LogRange, id_of
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.queue import NewJob
 
@@ -32,7 +31,7 @@ class LogGroup:
         self.projects = [
             ProjectParts(project_id, _parts_of(batches)) for project_id, batches in self._projects
         ]
-        self.id = self.projects[0].parts[0].job_id
+        self.id = begun.name_of_next()
         self.events = sum(each.events for _, batches in self._projects for each in batches)
         self.jobs = 0
         self.leaves_some = len(begun.left) > len(self._projects)
@@ -98,7 +97,7 @@ class LogGroup:
             NewJob(
                 queue=SPOOL_QUEUE,
                 payload=batch.payload,
-                id=_id(batch.spooled),
+                id=id_of(batch.spooled),
                 ordering_key=f"project:{project_id}",
                 weight=max(batch.events, 1),
                 lane=batch.lane,
@@ -110,10 +109,4 @@ class LogGroup:
 
 
 def _parts_of(batches: Sequence[LogBatch]) -> list[Part]:
-    return [part_of(each.spooled, _id(each.spooled)) for each in batches if each.spooled]
-
-
-def _id(spooled: SpooledV1 | None) -> UUID:
-    if spooled is None or spooled.id is None:
-        raise TypeError("a batch of the log has an id")
-    return spooled.id
+    return [part_of(each.spooled, id_of(each.spooled)) for each in batches if each.spooled]

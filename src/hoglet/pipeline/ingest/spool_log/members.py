@@ -3,6 +3,8 @@
 import heapq
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from hashlib import blake2b
+from uuid import UUID
 
 import msgspec
 
@@ -65,6 +67,17 @@ class LogRange(msgspec.Struct):
                 return self.left[:number]
         return self.left
 
+    def name_of_next(self) -> UUID:
+        """The name of the blocks of the next projects, the same one on every attempt.
+
+        If the database lost its last commits, a group may be begun anew with other members. Under
+        the name of its first entry, the warehouse would drop it as stored already.
+        """
+        ids = [id_of(batch.spooled) for _, batches in self.next_projects() for batch in batches]
+        if not self.positions[0].named_by_members:
+            return ids[0]
+        return UUID(bytes=blake2b(b"".join(each.bytes for each in ids), digest_size=16).digest())
+
 
 def batches_within(
     entries: Mapping[int, Sequence[SpoolEntry]], limits: GroupLimits
@@ -90,6 +103,13 @@ def batch_of(partition: int, entry: SpoolEntry) -> LogBatch:
         spooled = None
     decoded = spooled if spooled and spooled.id else None
     return LogBatch(partition, entry.position, entry.payload, decoded)
+
+
+def id_of(spooled: SpooledV1 | None) -> UUID:
+    """The random id of a readable entry."""
+    if spooled is None or spooled.id is None:
+        raise TypeError("a batch of the log has an id")
+    return spooled.id
 
 
 def range_of(

@@ -138,6 +138,7 @@ class LogRanges:
                 group_to=own[-1].position,
                 group_id=group,
                 joined_events=joined_events if self.owner.joins_projects and not lanes else None,
+                named_by_members=self.owner.names_members or None,
             )
             changes.append((before, begun))
         await self._store(changes)
@@ -305,4 +306,5 @@ def _at(position: Position, done_upto: int | None) -> Position:
         group_project=0,
         group_id=None,
         joined_events=None,
+        named_by_members=None,
     )

@@ -1,0 +1,72 @@
+"""Groups of the spool log after the database has lost its last commits.
+
+A standby that took over, or a database restored from a dump, knows less than the warehouse and the
+log: a group may be begun anew with other members.
+"""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from hoglet.access.bootstrap import ensure_first_project
+from hoglet.events.tables import KnownUuidRow
+from hoglet.kit.clock import SystemClock, new_id
+from hoglet.spool.tables import SpoolPositionRow
+from support.databases import open_database
+from support.pipeline import Line, open_line
+
+
+@pytest.fixture
+async def line(postgres_tables_url: str, warehouse: Any) -> AsyncGenerator[Line]:
+    async with open_database(postgres_tables_url) as database:
+        await ensure_first_project(database, SystemClock())
+        async with open_line(database, warehouse, SystemClock(), 1) as opened:
+            yield opened
+
+
+async def _capture(line: Line) -> str:
+    """Spool an event of the same partition as all others; its UUID."""
+    uuid = str(new_id())
+    await line.capture({"event": "e", "distinct_id": "u", "uuid": uuid})
+    return uuid
+
+
+async def _store_and_lose_the_commit(line: Line) -> None:
+    async with line.database.read() as session:
+        columns = SpoolPositionRow.partition, SpoolPositionRow.done_upto
+        before = (await session.execute(select(*columns))).all()
+    assert await line.batches.work_once()
+    async with line.database.write() as session:
+        for partition, done_upto in before:
+            position = update(SpoolPositionRow).where(SpoolPositionRow.partition == partition)
+            await session.execute(position.values(done_upto=done_upto, group_project=0))
+        await session.execute(delete(KnownUuidRow))
+    line.owner.stop()
+    await line.owner.run()  # the next server has all partitions
+
+
+async def _stored(line: Line, uuid: str) -> int:
+    rows = await line.select(f"SELECT count() FROM events WHERE uuid = '{uuid}'")
+    return rows[0][0]
+
+
+async def test_events_that_join_a_group_are_stored(line: Line) -> None:
+    first = await _capture(line)
+    await _store_and_lose_the_commit(line)
+    async with open_line(line.database, line.warehouse, line.clock, 1) as other:
+        second = await _capture(other)
+        await other.work()
+
+    assert await _stored(line, second) == 1
+    assert await _stored(line, first) >= 1
+
+
+async def test_a_group_with_the_same_members_is_stored_once(line: Line) -> None:
+    uuid = await _capture(line)
+    await _store_and_lose_the_commit(line)
+    async with open_line(line.database, line.warehouse, line.clock, 1) as other:
+        await other.work()
+
+    assert await _stored(line, uuid) == 1
