@@ -64,6 +64,8 @@ def printed(value: Any) -> str:
         text = _printed_by_json(value)
         if text is not None:
             return text
+    if kind is float:
+        return number_text(value)
     return str(value) if kind is int else nested(value, [])
 
 
@@ -97,14 +99,9 @@ def printed_from_json(code: bytes) -> str | None:
 
     They do for control characters and SQL. Numbers have to be written as Hog writes them.
     """
-    text = _spaced(code, indent=0).decode()
-    if "\\" not in text:
-        text = text.replace("'", "\\'").replace('"', "'")
-    elif "\\u" in text:
-        return None
-    else:
-        text = _requoted(text)
-    if "__hx_ast" in text:
+    text: str | None = _spaced(code, indent=0).decode()
+    text = _requoted(text) if "\\" in text else text.replace("'", "\\'").replace('"', "'")
+    if text is None or "__hx_ast" in text:
         return None
     if len(text) > meter.LARGE:
         meter.charge(len(text))
@@ -114,16 +111,30 @@ def printed_from_json(code: bytes) -> str | None:
 _spaced: Final = msgspec.json.format
 
 
-def _requoted(text: str) -> str:
-    """JSON with strings in single quotes; other escapes are the same when printing."""
-    pairs = "\\\\" in text
-    if pairs:
-        text = text.replace("\\\\", "\0")  # JSON contains neither this character nor \1
-    text = text.replace('\\"', "\1")
+def _requoted(text: str) -> str | None:
+    """JSON with strings in single quotes, None if it has control characters.
+
+    Other escapes are the same when printing. Searching for two characters at once is slower.
+    """
+    first, *parts = text.split("\\")
+    pieces, is_escape = [first], True
+    for part in parts:
+        if not is_escape:  # the second half of a backslash
+            pieces.append("\\" + part)
+            is_escape = True
+        elif part[:1] == '"':
+            pieces.append("\1" + part[1:])  # JSON does not contain this character
+        elif not part:
+            pieces.append("\\")
+            is_escape = False
+        elif part[0] == "u":
+            return None
+        else:
+            pieces.append("\\" + part)
+    text = "".join(pieces)
     if "'" in text:
         text = text.replace("'", "\\'")
-    text = text.replace('"', "'").replace("\1", '"')
-    return text.replace("\0", "\\\\") if pairs else text
+    return text.replace('"', "'").replace("\1", '"')
 
 
 def as_text(value: Any) -> str:

@@ -14,6 +14,7 @@ from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text, joined, nested, printed, printed_from_json
+from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
     copied,
@@ -22,6 +23,7 @@ from hoglet.hog.runtime.plain_data import (
     has_text_keys,
     has_whole_float,
     is_plain,
+    is_plain_leaf,
     literal_json,
     settled_json,
 )
@@ -152,6 +154,8 @@ def part(value: Any) -> str:
     """The value inside a string: null is empty."""
     if type(value) is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
         return str(value)
+    if type(value) is float:
+        return number_text(value)
     return "" if value is None else as_text(import_value(value))
 
 
@@ -162,12 +166,16 @@ def to_string(value: Any, _zone: Any = None) -> str:
 
 def printed_host(value: Any) -> str:
     """The value as ``print`` shows it."""
-    if type(value) is not dict and type(value) is not list:
-        return printed(import_value(value))
+    kind = type(value)
+    if kind is not dict and kind is not list:
+        return number_text(value) if kind is float else printed(import_value(value))
     try:
         code = orjson.dumps(value, None, PLAIN_DATA)
     except (TypeError, RecursionError):  # not plain JSON data
         return printed(import_value(value))
+    if len(code) <= _SHORT_JSON and _prints_as_json(value):
+        text = printed_from_json(code)
+        return nested(value, []) if text is None else text
     if has_tag(code):
         return printed(import_value(value))
     if has_odd_float(code):
@@ -176,6 +184,24 @@ def printed_host(value: Any) -> str:
         code = None
     text = None if code is None else printed_from_json(code)
     return nested(value, []) if text is None else text
+
+
+_SHORT_JSON: Final = 8192
+"""Longer JSON is faster tested as text."""
+
+
+def _prints_as_json(value: Any) -> bool:
+    """Whether the JSON of host data needs no change but quotes and spaces to be printed."""
+    for item in value.values() if type(value) is dict else value:
+        kind = type(item)
+        if kind not in _TYPE_NAMES:
+            if kind is not dict and not (kind is float and is_plain_leaf(item)):
+                return False
+            if kind is dict and not _prints_as_json(item):
+                return False
+        elif kind is list and not _prints_as_json(item):
+            return False
+    return type(value) is list or not is_tagged(value)
 
 
 def printed_literal(value: Any) -> str | None:

@@ -11,6 +11,8 @@ import math
 import re
 from typing import Any, Final
 
+import orjson
+
 from hoglet.hog.runtime.values import LARGEST_INTEGER
 
 type Number = int | float
@@ -147,7 +149,7 @@ def number_text(number: Number) -> str:
     if type(number) is int:
         return str(number)
     if not number.is_integer() and 1e-4 <= abs(number) < 1e16:
-        return repr(number)
+        return orjson.dumps(number).decode()  # faster than ``repr``
     if number.is_integer() and -1e21 < number < 1e21:
         return str(int(number)) if abs(number) <= LARGEST_INTEGER else _large_whole(number)
     if number != number:  # noqa: PLR0124 (NaN)
