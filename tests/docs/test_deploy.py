@@ -69,6 +69,30 @@ def test_every_server_of_the_cluster_uses_the_broker() -> None:
     assert added.keys() == {*servers, "nats"}
 
 
+def test_the_proxy_of_the_cluster_knows_its_servers() -> None:
+    """Without health checks, a rolling restart answered a sixth of all requests with 502."""
+    services = yaml.safe_load(COMPOSE[1].read_text())["services"]
+    servers = {f"{name}:8000" for name, each in services.items() if "build" in each}
+    (volume,) = services["proxy"]["volumes"]
+    source, target, _ = volume.split(":")
+    proxy = (ROOT / source).read_text()
+
+    assert target == "/etc/caddy/Caddyfile"  # what the image runs with
+    assert set(re.findall(r"hoglet-\d:\d+", proxy)) == servers
+    assert "health_uri /_readyz" in proxy
+    assert "lb_try_duration" in proxy
+
+
+def test_the_unit_starts_a_server_again_until_its_database_is_up() -> None:
+    unit = UNIT.read_text()
+
+    assert "Restart=on-failure" in unit
+    assert (
+        "RestartPreventExitStatus" not in unit
+    )  # status 2 is also that of a database that is away
+    assert "StartLimitIntervalSec=0" in unit
+
+
 def test_what_the_image_copies_exists() -> None:
     ignored = (ROOT / ".dockerignore").read_text().split()
     sources = [

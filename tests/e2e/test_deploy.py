@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyarrow import ipc, parquet
 
-from support.deploy import ROOT, command, image_environment, instruction
+from support.deploy import ROOT, UNIT, command, image_environment, instruction
 from support.server import KEY, TOKEN, RunningServer
 
 pytestmark = pytest.mark.slow
@@ -75,6 +75,18 @@ def test_the_slim_image_does_the_main_jobs(environment: Path, tmp_path: Path) ->
             assert _columns(server, accept) == ["n"], accept
     finally:
         assert server.stop() == 0
+
+
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    verifier = shutil.which("systemd-analyze")
+    if verifier is None:
+        pytest.skip("systemd is not installed")
+    unit = tmp_path / UNIT.name
+    installed = UNIT.read_text()
+    unit.write_text(installed.replace("/opt/hoglet/bin/hoglet", sys.executable))
+    assert unit.read_text() != installed
+    verified = subprocess.run([verifier, "verify", unit], capture_output=True, check=False)
+    assert (verified.returncode, verified.stderr.decode()) == (0, "")
 
 
 _READERS: dict[str, Callable[[bytes], list[str]]] = {
