@@ -31,7 +31,8 @@ def snippets(address: str, token: str) -> dict[str, str]:
         "JavaScript": (
             "// npm install posthog-js\n"
             'import posthog from "posthog-js";\n\n'
-            f"posthog.init({key}, {{ api_host: {host} }});\n"
+            # posthog-js asks the host for its survey script even where surveys are off
+            f"posthog.init({key}, {{ api_host: {host}, disable_surveys: true }});\n"
             'posthog.capture("signup", { plan: "pro" });'
         ),
     }

@@ -11,7 +11,7 @@ from hoglet.console.pages.endpoints.result import csv_text
 from hoglet.console.pages.functions.failed_runs import pattern_of
 from hoglet.console.pages.functions.history import difference
 from hoglet.console.pages.functions.logs import message_cell
-from hoglet.console.snippets import call_snippets
+from hoglet.console.snippets import call_snippets, snippets
 from hoglet.console.source_excerpt import pointed
 
 
@@ -22,6 +22,13 @@ def test_a_call_survives_the_shell() -> None:
 
     assert words[:2] == ["curl", "http://h/run"]
     assert orjson.loads(words[-1]) == body
+
+
+def test_posthog_js_does_not_ask_for_scripts_that_are_not_served() -> None:
+    shown = snippets("https://hoglet.example.com", "phc_a")["JavaScript"]
+
+    options = '{ api_host: "https://hoglet.example.com", disable_surveys: true }'
+    assert f'posthog.init("phc_a", {options});' in shown
 
 
 def test_a_call_in_python_sends_the_same_body() -> None:
