@@ -25,10 +25,10 @@ def test_a_call_survives_the_shell() -> None:
 
 
 def test_posthog_js_does_not_ask_for_scripts_that_are_not_served() -> None:
-    shown = snippets("https://hoglet.example.com", "phc_a")["JavaScript"]
+    snippet = snippets("https://hoglet.example.com", "phc_a")["JavaScript"]
 
     options = '{ api_host: "https://hoglet.example.com", disable_surveys: true }'
-    assert f'posthog.init("phc_a", {options});' in shown
+    assert f'posthog.init("phc_a", {options});' in snippet
 
 
 def test_a_call_in_python_sends_the_same_body() -> None:
