@@ -154,5 +154,5 @@ async def open_world(location: Path | str) -> AsyncGenerator[World]:
             if database.is_sqlite:
                 _first_starts[len(Base.metadata.tables)] = content_of(url), first
         box = SecretBox([Fernet.generate_key()])
-        access = AccessService(database, clock, recall_seconds=0, box=box)
+        access = AccessService(database, clock, cache_seconds=0, box=box)
         yield World(database, clock, access, first)

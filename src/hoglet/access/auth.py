@@ -46,7 +46,7 @@ from hoglet.web.request_body import BODY_KEY, read_body, read_json
 
 logger = structlog.get_logger(__name__)
 
-RECALL_SECONDS = 3.0  # a key revoked by another process stops working within this time
+CACHE_SECONDS = 3.0  # a key revoked by another process stops working within this time
 USE_IS_NOTED_EVERY = timedelta(hours=1)
 CURRENT = "@current"
 _BEARER = "Bearer "
@@ -60,7 +60,7 @@ class AccessService:
         database: users, keys and projects.
         clock: source of ``last_used_at``.
         rates: limits; none by default.
-        recall_seconds: how long look-ups are cached.
+        cache_seconds: how long look-ups are cached.
         box: encrypts the signing keys of tenant tokens; without it, these are disabled.
     """
 
@@ -70,7 +70,7 @@ class AccessService:
         clock: Clock,
         *,
         rates: RateSettings | None = None,
-        recall_seconds: float = RECALL_SECONDS,
+        cache_seconds: float = CACHE_SECONDS,
         box: Encryption | None = None,
     ) -> None:
         self.database = database
@@ -82,12 +82,12 @@ class AccessService:
         self.signing_keys: SigningKeys | None = None
         if box is not None:
             self.signing_keys = SigningKeys(
-                database, box, clock, self.activity, recall_seconds=recall_seconds
+                database, box, clock, self.activity, cache_seconds=cache_seconds
             )
-        self._principals = TTLCache(self._load_principal, seconds=recall_seconds)
-        self._projects = TTLCache(self._load_project, seconds=recall_seconds)
-        self._tokens = TTLCache(self._load_token, seconds=recall_seconds)
-        self.times_forgotten = 0
+        self._principals = TTLCache(self._load_principal, seconds=cache_seconds)
+        self._projects = TTLCache(self._load_project, seconds=cache_seconds)
+        self._tokens = TTLCache(self._load_token, seconds=cache_seconds)
+        self.times_cleared = 0
 
     async def identify(self, key: str) -> Principal | None:
         """The principal of a personal (``phx_…``) or secret (``phs_…``) key or a tenant token.
@@ -103,10 +103,10 @@ class AccessService:
         """The project with this id."""
         return await self._projects.get(project_id)
 
-    def recalled_until(self, key: str, project_id: int) -> float:
+    def cached_until(self, key: str, project_id: int) -> float:
         """How long the look-ups of a key and a project are cached, on the monotonic clock.
 
-        0 for tenant tokens, which are verified each time. Compare ``times_forgotten``, too.
+        0 for tenant tokens, which are verified each time. Compare ``times_cleared``, too.
         """
         return min(self._principals.expires_at(key), self._projects.expires_at(project_id))
 
@@ -126,7 +126,7 @@ class AccessService:
 
     def forget(self) -> None:
         """Clear the cache; call after changes to keys, users or projects."""
-        self.times_forgotten += 1
+        self.times_cleared += 1
         self._principals.forget()
         self._projects.forget()
         self._tokens.forget()

@@ -219,11 +219,11 @@ class RepeatedQueries(msgspec.Struct, frozen=True):
         """The project's variables."""
         del planned
         variables = await self.runner.variables(project.id)
-        return Dependencies((variables,), self.runner.variables_recalled_until(project.id))
+        return Dependencies((variables,), self.runner.variables_cached_until(project.id))
 
-    def times_forgotten(self) -> int:
+    def times_cleared(self) -> int:
         """How often the cache of variables was cleared."""
-        return self.runner.times_forgotten
+        return self.runner.times_cleared
 
     def after_rows(self, answer: RunResult) -> Pieces:
         """The end of the body, which has no execution id."""

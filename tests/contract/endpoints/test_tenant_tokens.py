@@ -615,7 +615,7 @@ async def test_keys_survive_the_rotation_of_secret_keys(tenants: Tenants) -> Non
     def keys(*secrets: bytes) -> SigningKeys:
         box = SecretBox(secrets)
         access = world.access
-        return SigningKeys(access.database, box, world.clock, access.activity, recall_seconds=0)
+        return SigningKeys(access.database, box, world.clock, access.activity, cache_seconds=0)
 
     project = await world.access.project(tenants.endpoints.project_id)
     assert project is not None

@@ -238,7 +238,7 @@ async def test_last_use_moves_at_most_hourly(client: httpx.AsyncClient, world: W
 
 
 async def test_a_deleted_key_stops_working_when_memory_ends(world: World) -> None:
-    access = AccessService(world.database, world.clock, recall_seconds=60)
+    access = AccessService(world.database, world.clock, cache_seconds=60)
     key = await world.add_key(["*"])
     assert await access.identify(key) is not None
 

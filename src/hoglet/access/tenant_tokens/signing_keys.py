@@ -61,7 +61,7 @@ class SigningKeys:
         box: encrypts them.
         clock: decides what has expired.
         activity: gets an entry for each change.
-        recall_seconds: how long a key revoked by another process still works.
+        cache_seconds: how long a key revoked by another process still works.
     """
 
     def __init__(
@@ -71,13 +71,13 @@ class SigningKeys:
         clock: Clock,
         activity: ActivityLog,
         *,
-        recall_seconds: float,
+        cache_seconds: float,
     ) -> None:
         self._database = database
         self._box = box
         self._clock = clock
         self._activity = activity
-        self._known = TTLCache(self._load, seconds=recall_seconds)
+        self._known = TTLCache(self._load, seconds=cache_seconds)
 
     async def identify(self, token: str) -> Principal:
         """The caller with a tenant token.

@@ -282,13 +282,13 @@ class EndpointRuns(msgspec.Struct, frozen=True):
         current = await targets.current(project.id, planned.current.name)
         target = await targets.version(current, planned.run_request.version)
         variables = await runner.variables(project.id)
-        until = targets.recalled_until(current, target)
-        until = min(until, runner.variables_recalled_until(project.id))
+        until = targets.cached_until(current, target)
+        until = min(until, runner.variables_cached_until(project.id))
         return Dependencies((current, target, variables), until)
 
-    def times_forgotten(self) -> int:
+    def times_cleared(self) -> int:
         """How often the caches of endpoints and variables were cleared."""
-        return self.services.targets.times_forgotten + self.services.runner.times_forgotten
+        return self.services.targets.times_cleared + self.services.runner.times_cleared
 
     def after_rows(self, answer: RunResult) -> Pieces:
         """The end of the body; the execution id goes between the two pieces."""

@@ -26,6 +26,7 @@ from hoglet.endpoints.insights.runs import compute_insight, read_items
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
+from hoglet.endpoints.run.targets import Materialization
 from hoglet.endpoints.worker.compiler import CompiledInsight, QueryCompiler
 from hoglet.endpoints.worker.messages import EndpointSql
 from hoglet.hogql.paging.keyset import Key, RowPage
@@ -127,27 +128,30 @@ class QueryExecutor:
             raise await self._compiler.explained(read_plan.query, error) from error
 
     async def _compute(self, read_plan: ReadPlan, *, query_id: str, seconds: float) -> Result:
-        slots = (
-            self._limits.inline if read_plan.materialization is None else self._limits.materialized
-        )
+        materialization = read_plan.materialization
         if read_plan.query["kind"] != HOGQL:
-            return await self._compute_insight(read_plan, slots, query_id=query_id, seconds=seconds)
-        compiled = await self._with_rows(read_plan, await self._compile(read_plan))
-        async with self._turn(slots, query_id):
+            if materialization is None:
+                return await self._compute_insight(read_plan, query_id=query_id, seconds=seconds)
+            return await self._read_insight(
+                read_plan, materialization, query_id=query_id, seconds=seconds
+            )
+        slots = self._limits.inline if materialization is None else self._limits.materialized
+        compiled = await self._with_system_rows(read_plan, await self._compile(read_plan))
+        async with self._slot(slots, query_id):
             started_at = self._clock.now()
             budget = QueryBudget(seconds=seconds, result_bytes=self._limits.result_bytes)
-            answer = await self._ask(read_plan, compiled, query_id, budget)
-        kept_for = effective_ttl_seconds(read_plan, started_at)
+            answer = await self._query(read_plan, compiled, query_id, budget)
+        cache_seconds = effective_ttl_seconds(read_plan, started_at)
         if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
             result = await asyncio.to_thread(
-                _result, read_plan, compiled, answer, started_at, kept_for
+                _result, read_plan, compiled, answer, started_at, cache_seconds
             )
         else:
-            result = _result(read_plan, compiled, answer, started_at, kept_for)
+            result = _result(read_plan, compiled, answer, started_at, cache_seconds)
         refuse_large(result.rows_bytes, self._limits.result_bytes)
         return result
 
-    async def _with_rows(self, read_plan: ReadPlan, compiled: EndpointSql) -> EndpointSql:
+    async def _with_system_rows(self, read_plan: ReadPlan, compiled: EndpointSql) -> EndpointSql:
         """The query with the project's rows of its ``system`` tables."""
         if not compiled.system_tables:
             return compiled
@@ -159,7 +163,7 @@ class QueryExecutor:
         await self._warehouse.cancel(query_id)
 
     @asynccontextmanager
-    async def _turn(self, slots: ConcurrencyLimiter, query_id: str) -> AsyncGenerator[None]:
+    async def _slot(self, slots: ConcurrencyLimiter, query_id: str) -> AsyncGenerator[None]:
         """Hold a slot during the block, on cancellation until the engine has ended the query."""
         await slots.acquire()
         try:
@@ -170,7 +174,7 @@ class QueryExecutor:
         finally:
             slots.release()
 
-    async def _ask(
+    async def _query(
         self, read_plan: ReadPlan, compiled: EndpointSql, query_id: str, budget: QueryBudget
     ) -> JsonRows | QueryResult:
         """The engine's result; rows are Python values if a cursor needs the last one."""
@@ -187,40 +191,39 @@ class QueryExecutor:
             query_id=query_id,
         )
 
-    async def _compute_insight(
-        self, read_plan: ReadPlan, slots: ConcurrencyLimiter, *, query_id: str, seconds: float
-    ) -> Result:
-        started_at = self._clock.now()
-        if read_plan.materialization is not None:
-            budget = QueryBudget(seconds=seconds)
-            select = partial(self._warehouse.query, budget=budget, query_id=query_id)
-            table, variables = read_plan.materialization.table or "", read_plan.variables
-            async with self._turn(slots, query_id):
-                rows_json, count, spent = await read_items(
-                    select, table, read_plan.project, read_plan.query, variables
-                )
-            return self._insight_result(read_plan, rows_json, count, spent, started_at)
-        return await self._compute_raw_insight(
-            read_plan, slots, started_at, query_id=query_id, seconds=seconds
-        )
-
-    async def _compute_raw_insight(
+    async def _read_insight(
         self,
         read_plan: ReadPlan,
-        slots: ConcurrencyLimiter,
-        started_at: datetime,
+        materialization: Materialization,
         *,
         query_id: str,
         seconds: float,
     ) -> Result:
+        """Read an insight from its materialized table."""
+        started_at = self._clock.now()
+        budget = QueryBudget(seconds=seconds)
+        select = partial(self._warehouse.query, budget=budget, query_id=query_id)
+        table = materialization.table or ""
+        async with self._slot(self._limits.materialized, query_id):
+            rows_json, count, spent = await read_items(
+                select, table, read_plan.project, read_plan.query, read_plan.variables
+            )
+        return self._insight_result(read_plan, rows_json, count, spent, started_at)
+
+    async def _compute_insight(
+        self, read_plan: ReadPlan, *, query_id: str, seconds: float
+    ) -> Result:
+        """Compute an insight from raw data."""
+        started_at = self._clock.now()
+        slots = self._limits.inline
         query = read_plan.query
         if is_of_all_time(query):
-            async with self._turn(slots, query_id):
+            async with self._slot(slots, query_id):
                 query = await since_oldest(
                     self._compiler, self._warehouse, read_plan.project, query, query_id=query_id
                 )
         compiled = await self._compile_insight(read_plan, query)
-        async with self._turn(slots, query_id):
+        async with self._slot(slots, query_id):
             computed = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
             )
@@ -247,7 +250,7 @@ class QueryExecutor:
         compiled = await self._compiler.compile_insight(
             read_plan.project, query, system_tables=read_plan.system_tables
         )
-        queries = [await self._with_rows(read_plan, each) for each in compiled.queries]
+        queries = [await self._with_system_rows(read_plan, each) for each in compiled.queries]
         return msgspec.structs.replace(compiled, queries=queries)
 
     def _insight_result(

@@ -113,7 +113,7 @@ class RequestKind[P: Planned](Protocol):
         """
         ...
 
-    def times_forgotten(self) -> int:
+    def times_cleared(self) -> int:
         """How often the caches of these rows were cleared."""
         ...
 
@@ -274,7 +274,7 @@ class KnownRequests:
         They are looked up again when a cache that they come from has expired or was cleared.
         """
         access, kind = self._access, known.kind
-        forgotten = access.times_forgotten + kind.times_forgotten()
+        forgotten = access.times_cleared + kind.times_cleared()
         if known.checked[1] == forgotten and monotonic() < known.checked[0]:
             return True
         try:
@@ -289,7 +289,7 @@ class KnownRequests:
             return False
         if not known.is_of((principal, project, *depends_on.rows)):
             return False
-        until = min(depends_on.until, access.recalled_until(known.token, project.id))
+        until = min(depends_on.until, access.cached_until(known.token, project.id))
         known.checked = (until, forgotten)
         return True
 

@@ -46,9 +46,16 @@ _BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
 
 
 class _Failure(NamedTuple):
+    """An error for the query log; without a time if nothing was computed."""
+
     error: HogletError
     seconds: float = 0.0
     is_materialized: bool = False
+
+    @classmethod
+    def of(cls, error: HogletError, read_plan: ReadPlan, started: float) -> "_Failure":
+        """The failure of a computation that began at ``started`` of ``perf_counter``."""
+        return cls(error, perf_counter() - started, read_plan.materialization is not None)
 
 
 class EndpointRunner:
@@ -77,7 +84,7 @@ class EndpointRunner:
         self._shared_runs: SingleFlight[Result] = SingleFlight()
         self._database = database
         self._variables = TTLCache(self._load_variables, seconds=_VARIABLES_SECONDS)
-        self.times_forgotten = 0
+        self.times_cleared = 0
 
     async def run(
         self, scope: ProjectScope, read_plan: ReadPlan, request: RunRequest
@@ -92,7 +99,7 @@ class EndpointRunner:
         cached = self._cached(read_plan, request.refresh)
         if cached is not None:
             answer = self._from_cache(read_plan, cached, request)
-            self._note(scope.user_id, answer, request, 0.0)
+            self._log_run(scope.user_id, answer, request, 0.0)
             return answer
         if request.refresh in _BACKGROUND:
             return NeedsBackground(target, request)
@@ -101,17 +108,9 @@ class EndpointRunner:
             with self._announced(target, request):
                 return await self._compute_planned(read_plan, request, scope.user_id)
         except asyncio.CancelledError:
-            self._note_failure(
-                scope.user_id,
-                target,
-                request,
-                _Failure(
-                    errors.RunCancelled("The client disconnected, or the server is shutting down."),
-                    seconds=perf_counter() - started,
-                    is_materialized=read_plan.materialization is not None,
-                ),
-                execution_id=new_id(),
-            )
+            error = errors.RunCancelled("The client disconnected, or the server is shutting down.")
+            failure = _Failure.of(error, read_plan, started)
+            self._log_failure(scope.user_id, target, request, failure)
             raise
 
     async def check(self, scope: ProjectScope, target: RunTarget, request: RunRequest) -> ReadPlan:
@@ -128,9 +127,7 @@ class EndpointRunner:
             if request.cursor is not None:
                 self.cursors.check(read_plan, request.cursor)
         except HogletError as error:
-            self._note_failure(
-                scope.user_id, target, request, _Failure(error), execution_id=new_id()
-            )
+            self._log_failure(scope.user_id, target, request, _Failure(error))
             raise
         return read_plan
 
@@ -185,16 +182,9 @@ class EndpointRunner:
         except HogletError as error:
             overrides = request.filters_override, request.query_override
             public = errors.in_words_of_run(as_query_error(error), *overrides)
-            self._note_failure(
-                user_id,
-                read_plan.target,
-                request,
-                _Failure(
-                    public,
-                    seconds=perf_counter() - started,
-                    is_materialized=read_plan.materialization is not None,
-                ),
-                execution_id=execution_id,
+            failure = _Failure.of(public, read_plan, started)
+            self._log_failure(
+                user_id, read_plan.target, request, failure, execution_id=execution_id
             )
             raise public from error
         answer = RunResult(
@@ -206,7 +196,7 @@ class EndpointRunner:
             request=request,
             next_cursor=self._cursor_after(read_plan, result),
         )
-        self._note(user_id, answer, request, perf_counter() - started)
+        self._log_run(user_id, answer, request, perf_counter() - started)
         return answer
 
     async def cancel(
@@ -328,7 +318,7 @@ class EndpointRunner:
         known = await self._variables.get(project_id)
         return [] if known is None else known
 
-    def variables_recalled_until(self, project_id: int) -> float:
+    def variables_cached_until(self, project_id: int) -> float:
         """How long the project's variables are cached, on the monotonic clock."""
         return self._variables.expires_at(project_id)
 
@@ -338,10 +328,10 @@ class EndpointRunner:
 
     def forget(self) -> None:
         """Clear the cache of the project's variables."""
-        self.times_forgotten += 1
+        self.times_cleared += 1
         self._variables.forget()
 
-    def _note(
+    def _log_run(
         self, user_id: int | None, answer: RunResult, request: RunRequest, seconds: float
     ) -> None:
         self._log.add(self._entry_of(user_id, answer, request, seconds))
@@ -361,16 +351,16 @@ class EndpointRunner:
             is_materialized=result.is_materialized,
         )
 
-    def _note_failure(
+    def _log_failure(
         self,
         user_id: int | None,
         target: RunTarget,
         request: RunRequest,
         failure: _Failure,
         *,
-        execution_id: UUID,
+        execution_id: UUID | None = None,
     ) -> None:
-        entry = self._entry(target, request, execution_id, user_id)
+        entry = self._entry(target, request, execution_id or new_id(), user_id)
         self._log.add(
             msgspec.structs.replace(
                 entry,

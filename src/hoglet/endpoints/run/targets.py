@@ -20,7 +20,7 @@ from hoglet.kit.cache import TTLCache
 from hoglet.kit.errors import NotFound
 from hoglet.store.database import Database
 
-RECALL_SECONDS = 2.0  # other processes may change an endpoint; this one clears its cache at once
+CACHE_SECONDS = 2.0  # other processes may change an endpoint; this one clears its cache at once
 
 
 class Materialization(msgspec.Struct, frozen=True):
@@ -64,12 +64,12 @@ class RunTarget(msgspec.Struct, frozen=True):
 
 
 class RunTargets:
-    """Resolves targets, cached for ``RECALL_SECONDS``."""
+    """Resolves targets, cached for ``CACHE_SECONDS``."""
 
-    def __init__(self, database: Database, *, recall_seconds: float = RECALL_SECONDS) -> None:
+    def __init__(self, database: Database, *, cache_seconds: float = CACHE_SECONDS) -> None:
         self._database = database
-        self._known = TTLCache(self._load, seconds=recall_seconds)
-        self.times_forgotten = 0
+        self._known = TTLCache(self._load, seconds=cache_seconds)
+        self.times_cleared = 0
 
     async def current(self, project_id: int, name: str) -> RunTarget:
         """The newest version of an active endpoint.
@@ -95,7 +95,7 @@ class RunTargets:
             raise unknown_version(number, current.name, current.current_version)
         return target
 
-    def recalled_until(self, current: RunTarget, target: RunTarget) -> float:
+    def cached_until(self, current: RunTarget, target: RunTarget) -> float:
         """How long these versions are cached, on the monotonic clock."""
         project_id, name = current.project_id, current.name
         until = self._known.expires_at((project_id, name, None))
@@ -105,7 +105,7 @@ class RunTargets:
 
     def forget(self) -> None:
         """Clear the cache; call after every change."""
-        self.times_forgotten += 1
+        self.times_cleared += 1
         self._known.forget()
 
     async def _load(self, key: tuple[int, str, int | None]) -> RunTarget | None:
@@ -126,7 +126,7 @@ class MaterializedTables:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known = TTLCache(self._load, seconds=RECALL_SECONDS)
+        self._known = TTLCache(self._load, seconds=CACHE_SECONDS)
 
     async def of(self, project_id: int) -> dict[str, SavedTable]:
         """The tables by name in FROM: ``{"daily_v1": SavedTable(...)}``."""
