@@ -95,16 +95,8 @@ async def check_stream(
     context = client.jetstream()
     try:
         info = await _stream(context, address, owner, deleted)
-    except (NoRespondersError, ServiceUnavailableError):
-        raise SpoolRefused(
-            f"NATS at {address.public} has no JetStream for this user: start it with JetStream "
-            "and a storage folder (docs/growing.md)."
-        ) from None
     except NatsError as error:
-        raise SpoolRefused(
-            f"NATS at {address.public} refuses the stream {address.stream} ({_reason(error)}): "
-            "check the user's rights, the storage and the number of servers."
-        ) from None
+        raise _refusal(address, error) from None
     fault = _fault(info.config, StreamNames(address.stream), owner)
     if fault is not None:
         raise SpoolRefused(
@@ -112,6 +104,18 @@ async def check_stream(
             "or name another one in the path of HOGLET_SPOOL_URL."
         )
     return facts_of(info)
+
+
+def _refusal(address: NatsAddress, error: NatsError) -> SpoolRefused:
+    if isinstance(error, NoRespondersError | ServiceUnavailableError):
+        return SpoolRefused(
+            f"NATS at {address.public} has no JetStream for this user: start it with JetStream "
+            "and a storage folder (docs/growing.md)."
+        )
+    return SpoolRefused(
+        f"NATS at {address.public} refuses the stream {address.stream} ({_reason(error)}): "
+        "check the user's rights, the storage and the number of servers."
+    )
 
 
 def facts_of(info: StreamInfo) -> StreamFacts:

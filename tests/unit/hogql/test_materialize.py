@@ -1,5 +1,5 @@
 # ruff: noqa: E501, ISC004 (a query reads best on one line)
-"""A materialised run gives the rows of the inline run, or the query is refused."""
+"""A materialized run gives the rows of the inline run, or the query is refused."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from hoglet.hogql import SavedColumn, SavedTable, compile_query
-from hoglet.hogql.materialize.plan import plan_materialisation
+from hoglet.hogql.materialize.plan import plan_materialization
 from hoglet.hogql.materialize.refusal import Refusal
 from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
 
@@ -156,7 +156,7 @@ SAME += [
 
 @pytest.mark.parametrize(("query", "runs"), SAME, ids=str)
 def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
-    plan = plan_materialisation(query, context=CONTEXT, variables=dict.fromkeys(runs[0]))
+    plan = plan_materialization(query, context=CONTEXT, variables=dict.fromkeys(runs[0]))
     context = _build(hogql_world, plan)
 
     for variables in runs:
@@ -255,7 +255,7 @@ def _build(world: HogqlWorld, plan):
 )  # fmt: skip
 def test_refused(query: str, reason: str) -> None:
     with pytest.raises(Refusal) as caught:
-        plan_materialisation(query, context=CONTEXT, variables={"x": "a"})
+        plan_materialization(query, context=CONTEXT, variables={"x": "a"})
 
     assert caught.value.reason_code == "variables_not_supported"
     assert reason in caught.value.reason
@@ -266,7 +266,7 @@ def test_refused(query: str, reason: str) -> None:
 )
 def test_invalid(query: str) -> None:
     with pytest.raises(Refusal) as caught:
-        plan_materialisation(query, context=CONTEXT, variables={})
+        plan_materialization(query, context=CONTEXT, variables={})
 
     assert caught.value.reason_code == "empty_or_invalid_query"
 
@@ -277,7 +277,7 @@ def test_preview() -> None:
         "and timestamp < {variables.b} group by event"
     )
 
-    plan = plan_materialisation(
+    plan = plan_materialization(
         query, context=CONTEXT, variables={"a": 1, "b": 1}, bucket_overrides={"timestamp": "hour"}
     )
 

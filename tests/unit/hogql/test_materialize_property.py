@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoglet.hogql import SavedColumn, SavedTable, compile_query
-from hoglet.hogql.materialize.plan import plan_materialisation
+from hoglet.hogql.materialize.plan import plan_materialization
 from hoglet.hogql.materialize.refusal import Refusal
 from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
 from support.seeds import thinned
@@ -93,7 +93,7 @@ def test_same_rows(hogql_world: HogqlWorld, count: int) -> None:
 
 def _compare(hogql_world: HogqlWorld, query: str, values: dict[str, list]) -> None:
     try:
-        plan = plan_materialisation(query, context=CONTEXT, variables=values)
+        plan = plan_materialization(query, context=CONTEXT, variables=values)
     except Refusal:
         return
     context, name = _build(hogql_world, plan)

@@ -12,7 +12,7 @@ from hoglet.hogql import plan
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.enforce import enforce, verify_sql
-from hoglet.hogql.materialize.plan import plan_materialisation
+from hoglet.hogql.materialize.plan import plan_materialization
 from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES, TABLES
@@ -107,7 +107,7 @@ def test_every_table_begins_with_id_and_project(name: str) -> None:
 def test_live_records_are_not_materialized(sql: str) -> None:
     variables: dict[str, Any] = {"x": None}
     with pytest.raises(Refusal) as refusal:
-        plan_materialisation(sql, context=CONTEXT, variables=variables)
+        plan_materialization(sql, context=CONTEXT, variables=variables)
     assert "system." in refusal.value.reason
     assert refusal.value.reason_code == "query_type_not_materializable"
 

@@ -41,7 +41,7 @@ from hoglet.hogql.materialize.incremental import (
     plan_incremental,
 )
 from hoglet.hogql.materialize.model import BuildDecision
-from hoglet.hogql.materialize.plan import MaterialisationPlan, plan_materialisation
+from hoglet.hogql.materialize.plan import MaterializationPlan, plan_materialization
 from hoglet.hogql.materialize.predicates import variables_in
 from hoglet.hogql.materialize.refusal import INVALID, Refusal
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, Key, KeysetCondition
@@ -223,7 +223,7 @@ def compile_build(request: CompileRequest) -> EndpointSql:
 
 
 def _incremental(
-    complete: CompileRequest, plan: MaterialisationPlan
+    complete: CompileRequest, plan: MaterializationPlan
 ) -> IncrementalBuild | BuildDecision:
     """How the tables of a plan are built; in full if its SQL may parse a time without a date.
 
@@ -335,9 +335,9 @@ def _without_limit(request: CompileRequest) -> CompileRequest:
     return msgspec.structs.replace(request, context=context)
 
 
-def _plan(request: CompileRequest) -> MaterialisationPlan:
+def _plan(request: CompileRequest) -> MaterializationPlan:
     query = request.query
-    return plan_materialisation(
+    return plan_materialization(
         query["query"],
         context=request.query_context(),
         variables=request.variables,

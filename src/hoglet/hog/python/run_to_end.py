@@ -72,14 +72,9 @@ def run_program(
     Raises:
         SourceError: text that does not compile.
     """
-    if isinstance(source, CompiledProgram):
-        program = source
-    else:
-        names = frozenset(functions) - frozenset(async_functions)
-        program = _program(source, names, frozenset(async_functions), trace=trace)
     lines: list[str] = []
     execution = Execution(
-        program,
+        _program(source, frozenset(functions), frozenset(async_functions), trace=trace),
         globals=globals or {},
         host=ProgramHost(functions, on_print=_writer(lines, on_print)),
         budget=budget or DEFAULT_BUDGET,
@@ -130,12 +125,15 @@ def _answer(
 
 
 def _program(
-    source: "str | bound.BoundProgram",
+    source: "str | bound.BoundProgram | CompiledProgram",
     functions: frozenset[str],
     async_functions: frozenset[str],
     *,
     trace: bool,
 ) -> CompiledProgram:
+    if isinstance(source, CompiledProgram):
+        return source
+    functions -= async_functions
     if isinstance(source, str):
         return _from_text(source, functions, async_functions, trace)
     return compile_python(source, functions=functions, async_functions=async_functions, trace=trace)

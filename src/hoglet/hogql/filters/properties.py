@@ -74,11 +74,7 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     """
     members = group_members(item)
     if members is not None:
-        inner: list[Condition] = []
-        for index, each in enumerate(members):
-            with located(f"values__{index}"):
-                inner.append(property_condition(each or {}, context, prefix, source))
-        return some(inner) if item.get("type") == "OR" and inner else every(inner)
+        return _group_condition(item, members, context, prefix, source)
     if _is_empty(item):
         return TRUE
     kind = item.get("type") or "event"
@@ -100,6 +96,20 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
         return condition
     index = compare("==", field(*prefix, "index"), constant(_group_index(item)))
     return every([index, condition])
+
+
+def _group_condition(
+    group: Mapping[str, Any],
+    members: Sequence[Any],
+    context: QueryContext,
+    prefix: Prefix,
+    source: FilteredTable,
+) -> Condition:
+    inner: list[Condition] = []
+    for index, each in enumerate(members):
+        with located(f"values__{index}"):
+            inner.append(property_condition(each or {}, context, prefix, source))
+    return some(inner) if group.get("type") == "OR" and inner else every(inner)
 
 
 def _is_empty(item: Mapping[str, Any]) -> bool:

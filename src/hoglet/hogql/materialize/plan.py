@@ -65,10 +65,10 @@ BUCKETS = {
     "month": "toStartOfMonth",
 }
 
-__all__ = ["ColumnRange", "MaterialisationPlan", "MergeableAggregate", "plan_materialisation"]
+__all__ = ["ColumnRange", "MaterializationPlan", "MergeableAggregate", "plan_materialization"]
 
 
-class MaterialisationPlan(msgspec.Struct, frozen=True):
+class MaterializationPlan(msgspec.Struct, frozen=True):
     """How a table is built and read.
 
     ``build`` has no variables; compile it with ``Limits(max_limit=None)`` and the saved
@@ -98,7 +98,7 @@ class MaterialisationPlan(msgspec.Struct, frozen=True):
         return print_query(self.read(table))
 
 
-def plan_materialisation(
+def plan_materialization(
     query: str,
     *,
     context: QueryContext,
@@ -106,7 +106,7 @@ def plan_materialisation(
     filters: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     bucket_overrides: Mapping[str, str] | None = None,
-) -> MaterialisationPlan:
+) -> MaterializationPlan:
     """Plan the materialization of a HogQL query.
 
     Args:
@@ -177,7 +177,7 @@ class _Compiler:
         return self.columns(probe)[-1][2] != "String"
 
 
-def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> MaterialisationPlan:
+def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> MaterializationPlan:
     if isinstance(parsed, tree.SelectSetQuery):
         if names := variables_in(parsed):
             raise Refusal(f"Variable '{names[0]}' is used in a set operation")
@@ -209,7 +209,7 @@ def _named(select: tree.SelectQuery, columns: list[tuple[str, str, str]]) -> tre
     return changed(select, select=tuple(field(label) for _, label, _ in columns))
 
 
-def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
+def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterializationPlan:
     ordered = keep_order(parsed) if isinstance(parsed, tree.SelectQuery) else (parsed, ())
     build, order_by = ordered
     count = len(compiler.columns(parsed))
@@ -220,7 +220,7 @@ def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
     ties = isinstance(parsed, tree.SelectQuery) and parsed.limit_with_ties
     limit = None if ties else parsed.limit
     reading = tree.SelectQuery(select=items, order_by=order_by or None, limit=limit)
-    return MaterialisationPlan(build, (), (), (), reading)
+    return MaterializationPlan(build, (), (), (), reading)
 
 
 def _variable_plan(
@@ -228,10 +228,10 @@ def _variable_plan(
     predicates: list[Predicate],
     overrides: Mapping[str, str],
     compiler: _Compiler,
-) -> MaterialisationPlan:
-    whole = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
-    several = any(not each.is_exact for each in predicates)
-    if (several or whole) and rest.having is not None:
+) -> MaterializationPlan:
+    is_total = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
+    matches_several = any(not each.is_exact for each in predicates)
+    if (matches_several or is_total) and rest.having is not None:
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, predicates, overrides, compiler)
@@ -240,22 +240,21 @@ def _variable_plan(
     texts = {code: own_name(text_name(names[code]), rest) for code in names}
     columns = {names[code]: expr for code, expr in added.items()}
     columns |= {texts[each.code]: each.text for each in predicates if each.text is not None}
-    regroup = several and (is_aggregated(rest) or bool(rest.distinct))
+    regroup = matches_several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
-    again = is_aggregated(rest) and (several or whole)
+    again = is_aggregated(rest) and (matches_several or is_total)
     with _explaining_texts(predicates):
         reread = reread_items(
             rest,
             original,
             again=again,
-            several=several,
+            several=matches_several,
             types_of=lambda parts: _types(rest, parts, compiler),
         )
-    kept_too = changed(ordered, select=(*ordered.select, *reread.parts))
-    build = add_columns(kept_too, columns)
+    build = add_columns(changed(ordered, select=(*ordered.select, *reread.parts)), columns)
     reading = tree.SelectQuery(
         select=reread.items,
-        distinct=rest.distinct if several else None,
+        distinct=rest.distinct if matches_several else None,
         where=every([_filter(each, names, texts, buckets) for each in predicates]),
         group_by=reread.group_by,
         order_by=order_by or None,
@@ -263,7 +262,7 @@ def _variable_plan(
         offset=rest.offset,
     )
     by_equality = sorted(predicates, key=lambda each: each.operator not in EQUALITY)
-    return MaterialisationPlan(
+    return MaterializationPlan(
         changed(build, order_by=None),
         tuple(dict.fromkeys(code for each in predicates for code in each.codes)),
         _pairs(predicates, buckets),
