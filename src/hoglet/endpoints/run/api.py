@@ -20,7 +20,7 @@ from hoglet.access.auth import authorize
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.rate_limit import Limits, set_limits
 from hoglet.access.variables import InsightVariable
-from hoglet.endpoints.container import EndpointServices, services_of, urls_of
+from hoglet.endpoints.container import EndpointServices, urls_of
 from hoglet.endpoints.response_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.fast_path import (
@@ -123,7 +123,7 @@ def run_routes() -> list[BaseRoute]:
 @describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, problems=(406,), methods=("GET",))
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or poll a background run."""
-    services = services_of(request)
+    services: EndpointServices = request.app.state.endpoints
     known: KnownRequest[PlannedRun] | None = taken_over(request)
     if known is not None:
         scope, current = known.scope, known.planned.current
@@ -151,7 +151,7 @@ async def cancel_run(request: Request) -> Response:
 
     Waiting clients get ``query_cancelled``; 404 if there is no such run.
     """
-    services = services_of(request)
+    services: EndpointServices = request.app.state.endpoints
     scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
     target = await services.targets.current(scope.project.id, request.path_params["name"])
     query_id = request.query_params.get("client_query_id")
