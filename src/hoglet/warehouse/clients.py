@@ -181,15 +181,7 @@ def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
     from hoglet.warehouse.embedded import EmbeddedClient  # needs the engine
 
     # Settings are applied with SET in this order, so readonly must be last.
-    client = EmbeddedClient(
-        path=url.partition("://")[2],
-        settings=_EMBEDDED | settings,
-        tz_mode="aware",
-        chdb_options=_ENGINE_OPTIONS,
-    )
-    # clickhouse-connect reports result rows as rows read; use the engine's summary instead.
-    client._backend._summary = _summary  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
-    return client
+    return EmbeddedClient(url.partition("://")[2], _EMBEDDED | settings, _ENGINE_OPTIONS)
 
 
 @cache
@@ -201,14 +193,6 @@ def _import_engine() -> None:
     with without("pyarrow"):
         importlib.import_module("chdb.state")
     unmap_loaded_pages(_ENGINE_LIBRARY)
-
-
-def _summary(result: Any) -> dict[str, str]:
-    return {
-        "read_rows": str(result.storage_rows_read()),
-        "read_bytes": str(result.storage_bytes_read()),
-        "elapsed_ns": str(int(result.elapsed() * 1_000_000_000)),
-    }
 
 
 def _connect_server(url: str, settings: dict[str, Any]) -> Client:

@@ -14,13 +14,12 @@ Source: docs/spec/query-endpoints.md#105-values-in-json.
 import re
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import orjson
-from clickhouse_connect.driver.binding import bind_query
 from clickhouse_connect.driver.client import Client
 
 from hoglet.kit.cache import BoundedCache
@@ -37,6 +36,9 @@ from hoglet.warehouse.port import (
     Warehouse,
 )
 from hoglet.warehouse.values import BLOCK_FORMAT, quoted_name
+
+if TYPE_CHECKING:
+    from hoglet.warehouse.embedded import EmbeddedClient  # needs the engine
 
 FORMAT = "JSONCompact"
 STREAMED_ROWS = 1_000
@@ -149,7 +151,8 @@ def read_blocks(
     """
     began = time.perf_counter()
     rows_read = bytes_read = 0
-    with closing(_blocks(client, sql, params)) as blocks:
+    embedded = cast("EmbeddedClient", client)
+    with closing(embedded.read_blocks(sql, params, BLOCK_FORMAT)) as blocks:
         for block in blocks:
             rows_read += block.storage_rows_read()
             bytes_read += block.storage_bytes_read()
@@ -160,54 +163,14 @@ def read_blocks(
     return JsonRows(columns, into.finish(), into.count, statistics)
 
 
-def _blocks(client: Client, sql: str, params: dict[str, Any]) -> Generator[Any]:
-    """Yield the blocks of a result as the engine produces them; closing it ends the query.
-
-    clickhouse-connect streams this format as one block, and does not return the costs.
-    """
-    backend: Any = client._backend  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
-    text, bound = _bound(client, sql, params, BLOCK_FORMAT)
-    handle = backend._handle  # noqa: SLF001
-    stream = backend._open_stream(text, BLOCK_FORMAT, bound, client.database)  # noqa: SLF001
-    try:
-        while (block := _next_block(backend, stream)) is not None:
-            yield block
-    finally:
-        try:
-            stream.close()
-        finally:
-            handle.stream_owner = None
-            handle.lock.release()
-
-
 def _received(client: Client, sql: str, params: dict[str, Any]) -> bytes:
     """The result of a query of a server, as one text."""
     return client.raw_query(sql, parameters=params or None, fmt=FORMAT)
 
 
 def _whole(client: Client, sql: str, params: dict[str, Any]) -> bytes:
-    """The result of a query of the embedded engine, as one text.
-
-    ``raw_query`` first searches the query for comments, semicolons and its kind, in Python: 50 µs.
-    """
-    backend: Any = client._backend  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
-    text, bound = _bound(client, sql, params, FORMAT)
-    return backend._run(text, FORMAT, bound, client.database).bytes()  # noqa: SLF001
-
-
-def _bound(
-    client: Client, sql: str, params: dict[str, Any], form: str
-) -> tuple[str | bytes, dict[str, str]]:
-    """The text of a query with its format, and its parameters as the embedded engine takes them."""
-    text, bound = bind_query(f"{sql}\n FORMAT {form}", params or None, client.server_tz)
-    return text, {name.removeprefix("param_"): value for name, value in bound.items()}
-
-
-def _next_block(backend: Any, stream: Any) -> Any:
-    try:
-        return stream.fetch()
-    except Exception as error:  # whatever the engine raises
-        raise backend._wrap_exception(error) from error  # noqa: SLF001
+    """The result of a query of the embedded engine, as one text."""
+    return cast("EmbeddedClient", client).read_whole(sql, params, FORMAT)
 
 
 def _tail(body: bytes, end: int) -> dict[str, Any]:
