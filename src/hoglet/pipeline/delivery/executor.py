@@ -44,7 +44,7 @@ ENDS_BEFORE_FULL_SHARES = 256
 SHARE_IN_BURST = 16  # runs of a lane while a burst of events is stored
 LEASE_BYTES = 16 * 1024 * 1024
 BYTES_FOR_LARGE_SHARES = 128 * 1024 * 1024  # of payloads; fair shares have no such limit
-ENDS_BEFORE_A_LOOK = 16  # finished runs between polls while hosts lack capacity
+ENDS_BEFORE_POLL = 16  # finished runs between polls while hosts lack capacity
 LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a due retry is noticed
@@ -104,7 +104,7 @@ class Executor:
         self._clock = clock
         self._running: dict[asyncio.Task[None], Job] = {}
         self._runs_by_lane: Counter[str | None] = Counter()
-        self._held: dict[str, datetime] = {}
+        self._deferred_until: dict[str, datetime] = {}
         self._busy_lanes: set[str] = set()
         self._ended = 0
         self._pauses_read_at: ChangeMark | None = None
@@ -113,15 +113,15 @@ class Executor:
     async def run(self) -> None:
         """Run until :meth:`stop`, then give runs in progress some time to finish."""
         await self._read_pauses()
-        heart = asyncio.create_task(self._extend_leases())
-        ear = asyncio.create_task(self._poll_pauses())
+        heartbeat = asyncio.create_task(self._extend_leases())
+        pauses = asyncio.create_task(self._poll_pauses())
         try:
             while not self._stopping:
                 if not await self._lease_some():
                     await self._wait_for_work()
         finally:
-            heart.cancel()
-            ear.cancel()
+            heartbeat.cancel()
+            pauses.cancel()
             await self._drain()
 
     def stop(self) -> None:
@@ -144,7 +144,7 @@ class Executor:
             task = asyncio.create_task(self._execute(job))
             self._running[task] = job
             self._runs_by_lane[job.lane] += 1
-            task.add_done_callback(self._forget)
+            task.add_done_callback(self._on_done)
         return bool(jobs)
 
     async def _lease_share(self) -> list[Job]:
@@ -197,19 +197,21 @@ class Executor:
         """Note lanes whose hosts have no capacity."""
         now = self._clock.now()
         running = {lane: runs for lane, runs in self._runs_by_lane.items() if lane is not None}
-        self._held = {lane: until for lane, until in self._held.items() if until > now}
-        self._busy_lanes = {*self._held, *self._hosts.saturated_lanes(running)}
+        self._deferred_until = {
+            lane: until for lane, until in self._deferred_until.items() if until > now
+        }
+        self._busy_lanes = {*self._deferred_until, *self._hosts.saturated_lanes(running)}
 
-    def _hold(self, lane: str | None, until: datetime | None) -> None:
+    def _defer_lane(self, lane: str | None, until: datetime | None) -> None:
         """Back off briefly from a lane; its other hosts may still have capacity."""
         if lane is not None and until is not None:
             soon = self._clock.now() + timedelta(seconds=AGAIN_SECONDS)
-            self._held[lane] = min(until, soon)
+            self._deferred_until[lane] = min(until, soon)
 
     def _should_poll(self) -> bool:
         """Whether to poll: periodically, while runs finish and lanes wait for capacity."""
         self._ended += 1
-        return bool(self._busy_lanes) and self._ended % ENDS_BEFORE_A_LOOK == 0
+        return bool(self._busy_lanes) and self._ended % ENDS_BEFORE_POLL == 0
 
     async def _wait_for_work(self) -> None:
         if self._count_active() < RUNS_AT_ONCE:
@@ -218,7 +220,7 @@ class Executor:
         else:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
 
-    def _forget(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         """Remove an ended run; poll again only when its lane is down to half of a share."""
         ended = self._running.pop(task, None)
         if ended is None:
@@ -257,7 +259,7 @@ class Executor:
         else:
             ending = await self._run(job, function, invoke)
             if ending.host_unavailable:
-                self._hold(job.lane, ending.run_at)
+                self._defer_lane(job.lane, ending.run_at)
             if ending.step is not None and ending.step.outcome == "failed":
                 span.fail(ending.step.error_class or "hog")
             await self._completions.commit(job, function, ending)
@@ -314,7 +316,7 @@ class Executor:
                 await self._queue.retry(session, job, run_at=run_at)
 
     async def _dead_letter(self, job: Job, reason: str) -> None:
-        log.error("a run was given up", action="run_buried", job=str(job.id), reason=reason)
+        log.error("a run was given up", action="run_unreadable", job=str(job.id), reason=reason)
         with contextlib.suppress(LeaseLost):
             async with self._database.write() as session:
                 await self._queue.dead_letter(session, job, reason)

@@ -1,6 +1,5 @@
 """Sources of groups for the batch worker: jobs of the queue, or partitions of the log."""
 
-import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -13,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.events.spool import SPOOL_QUEUE, SpooledV1, read_spooled
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.ingest.ipc import Part
-from hoglet.queue import Job, LeaseLost, Queue
+from hoglet.queue import Job, Queue
 from hoglet.queue.consumers import LEASE, keep_leases
 from hoglet.store.database import Database
 
@@ -246,8 +245,7 @@ class JobGroup:
 
     async def postpone(self, pause: timedelta) -> None:
         """Make the jobs due later."""
-        with contextlib.suppress(LeaseLost):
-            await self._retry(self._jobs, pause)
+        await self._retry(self._jobs, pause)
 
     async def postpone_project(self, project_id: int, pause: timedelta) -> None:
         """Make the jobs of a project due later, as a group of their own."""
