@@ -181,7 +181,8 @@ def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
     from hoglet.warehouse.embedded import EmbeddedClient  # needs the engine
 
     # Settings are applied with SET in this order, so readonly must be last.
-    return EmbeddedClient(url.partition("://")[2], _EMBEDDED | settings, _ENGINE_OPTIONS)
+    path = url.partition("://")[2]
+    return EmbeddedClient(path, _EMBEDDED | settings, _ENGINE_OPTIONS, _summary_of)
 
 
 @cache
@@ -193,6 +194,14 @@ def _import_engine() -> None:
     with without("pyarrow"):
         importlib.import_module("chdb.state")
     unmap_loaded_pages(_ENGINE_LIBRARY)
+
+
+def _summary_of(result: Any) -> dict[str, str]:
+    return {
+        "read_rows": str(result.storage_rows_read()),
+        "read_bytes": str(result.storage_bytes_read()),
+        "elapsed_ns": str(int(result.elapsed() * 1_000_000_000)),
+    }
 
 
 def _connect_server(url: str, settings: dict[str, Any]) -> Client:

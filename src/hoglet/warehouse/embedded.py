@@ -5,7 +5,7 @@ large results; each says what. requirements.lock pins the package, and tests/con
 every kind of query on the engine.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, ClassVar, cast, override
 
 from clickhouse_connect.driver import (
@@ -30,17 +30,24 @@ class EmbeddedClient(chdb_client.ChdbClient):
         path: folder of the warehouse, or ``:memory:``.
         settings: settings of the connection, applied in this order.
         options: options of the engine; those of the first client count.
+        summary_of: the cost of a result, with the keys of a server's summary.
 
     Concurrency: two threads may both create the first one; they read the same.
     """
 
     _engine: ClassVar[InitializationResult | None] = None
 
-    def __init__(self, path: str, settings: dict[str, Any], options: dict[str, str]) -> None:
+    def __init__(
+        self,
+        path: str,
+        settings: dict[str, Any],
+        options: dict[str, str],
+        summary_of: Callable[[Any], dict[str, str]],
+    ) -> None:
         super().__init__(path=path, settings=settings, tz_mode="aware", chdb_options=options)
         self._private: Any = self._backend
         # clickhouse-connect reports result rows as rows read; the engine knows better.
-        self._private._summary = _summary  # noqa: SLF001
+        self._private._summary = summary_of  # noqa: SLF001
 
     def read_whole(self, sql: str, params: dict[str, Any], fmt: str) -> bytes:
         """The result of a query as one text.
@@ -101,11 +108,3 @@ class EmbeddedClient(chdb_client.ChdbClient):
         super()._apply_init_result(result)
         self.server_settings = cast("dict[str, SettingDef]", result.server_info.settings)
         EmbeddedClient._engine = result
-
-
-def _summary(result: Any) -> dict[str, str]:
-    return {
-        "read_rows": str(result.storage_rows_read()),
-        "read_bytes": str(result.storage_bytes_read()),
-        "elapsed_ns": str(int(result.elapsed() * 1_000_000_000)),
-    }
