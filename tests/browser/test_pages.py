@@ -150,7 +150,6 @@ def test_pages_are_accessible_and_fit(
         links |= dict.fromkeys(page.evaluate(HREFS), address)
     if (theme, width) == VARIANTS[0]:
         problems += broken(page, links)
-    context.close()
 
     assert problems == []
 
@@ -174,7 +173,6 @@ def test_persons_of_any_name_have_a_page(
     opened = description.bounding_box()
     page.keyboard.press("Enter")
     closed = description.bounding_box()
-    context.close()
 
     assert opened
     assert closed
@@ -197,7 +195,6 @@ def test_the_first_page_is_light_and_assets_are_cached(
     sizes = {request.url: request.sizes()["responseBodySize"] for request in requests}
     assets = [request for request in requests if request.url.endswith((".js", ".css"))]
     policies = {request.response().headers.get("cache-control", "") for request in assets}
-    context.close()
 
     assert sum(sizes.values()) < FIRST_PAGE_BYTES, sorted(sizes.items(), key=lambda item: -item[1])
     assert assets
