@@ -94,6 +94,7 @@ _ENGINES = {
     "clickhouse_server",
     "postgres_server",
     "nats_broker",
+    "nats_cluster",
     "own_nats",
     "own_postgres",
     "hogql_world",

@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
+import nats
 import pytest
 
 from support.deploy import NATS
@@ -99,6 +100,54 @@ class DeployedNats(NatsServer):
             assert given in text
             text = text.replace(given, here)
         self._file.write_text(text)
+
+
+class NatsCluster:
+    """Three servers that elect the leaders of their streams; they do not sync for each message."""
+
+    def __init__(self, folder: Path) -> None:
+        routes = [f"127.0.0.1:{free_port()}" for _ in range(3)]
+        urls = ", ".join(f"nats://{each}" for each in routes)
+        self.servers: list[NatsServer] = []
+        for number, route in enumerate(routes):
+            (folder / f"n{number}").mkdir()
+            listener = f"cluster {{ name: c, listen: {route}, routes: [{urls}] }}\n"
+            server = NatsServer(
+                folder / f"n{number}",
+                sync="2m",
+                configuration=f"server_name: n{number}\n{listener}",
+            )
+            self.servers.append(server)
+
+    def url(self, *, replicas: int) -> str:
+        """The value of ``HOGLET_SPOOL_URL``."""
+        addresses = ",".join(f"nats://{each.address}" for each in self.servers)
+        return f"{addresses}/hoglet?replicas={replicas}"
+
+    async def leader(self) -> NatsServer:
+        """The server that leads the stream."""
+        context = await nats.connect([f"nats://{each.address}" for each in self.servers])
+        try:
+            info = await context.jetstream(timeout=START_SECONDS).stream_info("hoglet")
+        finally:
+            await context.close()
+        assert info.cluster is not None
+        assert info.cluster.leader is not None
+        return self.servers[int(info.cluster.leader[1:])]
+
+
+@pytest.fixture
+def nats_cluster() -> Generator[NatsCluster]:
+    """Three started servers that a test may kill."""
+    with tempfile.TemporaryDirectory(prefix="hoglet-nats-", ignore_cleanup_errors=True) as name:
+        cluster = NatsCluster(Path(name))
+        try:
+            for server in cluster.servers:
+                server.start()
+            yield cluster
+        finally:
+            for server in cluster.servers:
+                server.kill()
 
 
 @contextlib.contextmanager

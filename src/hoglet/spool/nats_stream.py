@@ -154,10 +154,22 @@ async def _stream(
             if error.err_code != _NAME_IN_USE:
                 raise
             existing = await context.stream_info(address.stream)  # another server was faster
-    if owner is None or _OWNER in (existing.config.metadata or {}):
+    return await _completed(context, existing, address, owner)
+
+
+async def _completed(
+    context: JetStreamContext, existing: StreamInfo, address: NatsAddress, owner: str | None
+) -> StreamInfo:
+    """Claim a stream without an owner, and raise its replicas to those of the address."""
+    config = existing.config
+    metadata, replicas = config.metadata or {}, config.num_replicas or 1
+    is_owned = owner is None or _OWNER in metadata
+    if is_owned and replicas >= address.replicas:
         return existing
-    existing.config.metadata = {**(existing.config.metadata or {}), _OWNER: owner}  # no owner yet
-    return await context.update_stream(existing.config)
+    if not is_owned:
+        config.metadata = {**metadata, _OWNER: owner or ""}
+    config.num_replicas = max(replicas, address.replicas)
+    return await context.update_stream(config)
 
 
 def _desired_config(
