@@ -84,10 +84,10 @@ def _printed_by_json(value: Any) -> str | None:
         bounded = bounded_json(value)
         if bounded is None:
             return None
-        code, has_floats, has_infinite = bounded
-        if has_floats and has_odd_float(code):
+        code, has_floats, has_extreme = bounded
+        if has_floats and has_odd_float(code, has_extreme):
             code = settled_json(value, code)
-        elif has_infinite and orjson.loads(code) != value:
+        elif has_extreme and orjson.loads(code) != value:
             return None
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None

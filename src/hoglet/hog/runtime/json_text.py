@@ -127,8 +127,8 @@ def _fast(value: Any) -> str:
         bounded = None
     if bounded is None:
         return _compact(export_value(value))
-    text, has_floats, _ = bounded
-    if has_floats and has_odd_float(text):
+    text, has_floats, has_extreme = bounded
+    if has_floats and has_odd_float(text, has_extreme):
         settled = settled_json(value, text)
         return _without_plain(value) if settled is None else settled.decode()
     return text.decode()

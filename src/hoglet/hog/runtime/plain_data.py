@@ -58,11 +58,14 @@ _pack: Final[Callable[[Any, Any], None]] = msgspec.msgpack.Encoder(enc_hook=_par
 _PACKED_FLOAT: Final = 0xCB  # the byte before each float
 
 
-_finds_infinite: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]").search
+_finds_extreme: Final = re.compile(
+    rb"\xcb(?:[^\x3f-\x43\xbf-\xc3]|[\x3f\xbf][\x00-\x1a]|[\x43\xc3][\x41-\xff])"
+).search
+"""Packed floats that JSON may have with an exponent: below 0.0001003, from 1e16 on; and NaN."""
 
 
 type BoundedJson = tuple[bytes, bool, bool]
-"""The JSON of a value; whether it may contain floats; and NaN or infinity, which are null in it."""
+"""The JSON of a value; whether it may contain floats; and extreme ones, in another form."""
 
 
 def bounded_json(value: Any, default: Callable[[Any], Any] | None = None) -> BoundedJson | None:
@@ -85,12 +88,12 @@ def bounded_json(value: Any, default: Callable[[Any], Any] | None = None) -> Bou
     except BufferError:
         if not is_moderate(value):
             return None
-        has_floats = has_infinite = True
+        has_floats = has_extreme = True
     else:
         has_floats = _PACKED_FLOAT in buffer
-        has_infinite = has_floats and _finds_infinite(buffer) is not None
+        has_extreme = has_floats and _finds_extreme(buffer) is not None
     del view
-    return orjson.dumps(value, default, PLAIN_DATA), has_floats, has_infinite
+    return orjson.dumps(value, default, PLAIN_DATA), has_floats, has_extreme
 
 
 def literal_json(value: Any) -> bytes | None:
@@ -105,10 +108,11 @@ def literal_json(value: Any) -> bytes | None:
         return None
     if bounded is None:
         return None
-    code, has_floats, _ = bounded
+    code, has_floats, has_extreme = bounded
     if has_tag(code):
         return None
-    return settled_json(value, code) if has_floats and has_odd_float(code) else code
+    is_odd = has_floats and has_odd_float(code, has_extreme)
+    return settled_json(value, code) if is_odd else code
 
 
 def settled_json(value: Any, code: bytes) -> bytes | None:
@@ -179,12 +183,12 @@ def is_plain_leaf(value: Any) -> bool:
 
 def is_plain_import(value: Any) -> bool:
     """:func:`is_plain_part` of imported data whose numbers JSON has as Hog prints them."""
-    if not is_plain_part(value):
-        return False
-    buffer = msgspec.msgpack.encode(value)
-    if _PACKED_FLOAT not in buffer:
+    kind = type(value)
+    if kind is not dict and kind is not list:
+        return is_plain_leaf(value)
+    if len(value) <= _FEW and _IS_FLAT[kind](value):
         return True
-    return _finds_infinite(buffer) is None and not has_odd_float(orjson.dumps(value))
+    return _is_plain_json(value, _OF_PART, is_odd=_is_odd)
 
 
 def is_plain_part(value: Any) -> bool:
@@ -196,14 +200,14 @@ def is_plain_part(value: Any) -> bool:
 
 
 def _is_flat(value: dict[Any, Any]) -> bool:
-    """Whether an object contains nothing but short strings, numbers, booleans and null."""
+    """Whether an object contains nothing but plain leaves, see :func:`is_plain_leaf`."""
     for key, item in value.items():
         kind = type(item)
         if kind is str:
             if len(item) > SHORT:
                 return False
         elif kind is float:
-            if item.is_integer():
+            if item.is_integer() or not LEAST <= abs(item) < MOST:
                 return False
         elif kind not in _SCALARS:
             return False
@@ -220,7 +224,7 @@ def _has_flat_items(items: list[Any]) -> bool:
             if len(item) > SHORT:
                 return False
         elif kind is float:
-            if item.is_integer():
+            if item.is_integer() or not LEAST <= abs(item) < MOST:
                 return False
         elif kind not in _SCALARS:
             return False
@@ -239,8 +243,18 @@ def has_text_keys(value: dict[Any, Any]) -> bool:
     return True
 
 
-def _is_plain_json(value: Any, most: int = DEEPEST) -> bool:
-    """:func:`is_plain` in C: first bounded, then checked."""
+def _is_odd(text: bytes, packed: bytearray) -> bool:
+    return has_whole_float(text) or _finds_extreme(packed) is not None
+
+
+def _has_whole(text: bytes, _packed: bytearray) -> bool:
+    return has_whole_float(text)
+
+
+def _is_plain_json(
+    value: Any, most: int = DEEPEST, is_odd: Callable[[bytes, bytearray], bool] = _has_whole
+) -> bool:
+    """:func:`is_plain` in C: first bounded, then checked; ``is_odd`` is asked if it has floats."""
     buffer = bytearray(_ROOM)
     view = memoryview(buffer)  # while it exists, the buffer cannot grow
     try:
@@ -251,7 +265,7 @@ def _is_plain_json(value: Any, most: int = DEEPEST) -> bool:
     del view
     if len(text) > 2 * most and text.count(91) + text.count(123) > most:
         return False  # it may nest too deeply: each level begins with one of the brackets
-    return _PACKED_FLOAT not in buffer or not has_whole_float(text)
+    return _PACKED_FLOAT not in buffer or not is_odd(text, buffer)
 
 
 _CHEAP_CALL: Final = 400
@@ -281,9 +295,13 @@ has_exponent: Final = finder(r"e[-+]?[0-9]+[\],}]")
 """Whether JSON text may contain a number with an exponent, which Hog may write differently."""
 
 
-def has_odd_float(code: bytes) -> bool:
-    """Whether JSON text may contain a number that Hog may write differently."""
-    return (code.find(b".0") >= 0 and has_whole_float(code)) or has_exponent(code)
+def has_odd_float(code: bytes, has_extreme: bool = True) -> bool:  # noqa: FBT001, FBT002 (for speed)
+    """Whether JSON text may contain a number that Hog may write differently.
+
+    Numbers with exponents are only looked for if it ``has_extreme`` ones.
+    """
+    is_whole = code.find(b".0") >= 0 and has_whole_float(code)
+    return is_whole or (has_extreme and has_exponent(code))
 
 
 has_tag: Final = finder("__hog")

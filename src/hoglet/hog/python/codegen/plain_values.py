@@ -204,9 +204,15 @@ class PlainPrinter(Evaluation):
             if operand.text in self.counters:
                 self.counters[name] = self.counters[operand.text]
             operand = operand.named(name)
+        if operand.text in self.counters:
+            return operand
+        if operand.kind == "K":
+            first, again = self.temporaries.twice(operand)
+            whole = f"({again} if type({first}) is I else whole({again}))"
+            return self.bind(Operand(whole, "K"))
         if operand.kind == "F" and not operand.constant:
             operand = Operand(item_text(operand), "F")
-        return operand if operand.text in self.counters else self.hold(operand, node)
+        return self.hold(operand, node)
 
 
 def _text(shape: Any, parts: Iterator[Operand]) -> str:
