@@ -5,13 +5,16 @@ project are all text, the project has many events, and few different values are 
 Columns belong to the table, which all projects share; queries of a project use one as long as the
 property's form is ``text`` there.
 
+If the table has as many columns as it may have, a new one replaces one that no query has read for
+``UNUSED``.
+
 Source: docs/adr/0061-columns-of-text-properties.md.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import structlog
 from prometheus_client import CollectorRegistry, Gauge
@@ -29,6 +32,7 @@ MOST_DISTINCT = 2_000  # of the sampled values; a dictionary of the engine has 8
 LEAST_TEXTS = 1_000  # among the sampled events
 LOOK_SECONDS = 5.0
 JUDGED_AGAIN = timedelta(minutes=1)
+UNUSED = timedelta(days=8)  # a weekly report keeps its columns
 
 type TextReads = Counter[tuple[int, str]]
 """How often the texts of properties were read: ``{(project_id, "$browser"): 2}``."""
@@ -68,6 +72,7 @@ class TextColumnWorker:
         )
         self._reads: TextReads = Counter()  # of properties without a column
         self._judged: dict[tuple[int, str], datetime] = {}
+        self._last_read: dict[str, date] = {}  # as stored with the columns
         self._is_filling = False
         self._stopping = asyncio.Event()
         self.reads: TextReads = Counter()
@@ -90,7 +95,7 @@ class TextColumnWorker:
 
     async def work(self) -> None:
         """Add columns for properties that were read often, or look whether those are filled."""
-        self._take_reads()
+        await self._record_reads(self._take_reads())
         if self._is_filling:
             self._is_filling = await self._columns.is_filling()
             if not self._is_filling:
@@ -121,11 +126,22 @@ class TextColumnWorker:
             self._is_filling = False
             log.warning("columns of properties: %s", error.detail, action="text_columns_failed")
 
-    def _take_reads(self) -> None:
+    def _take_reads(self) -> set[str]:
+        """Take the reads of properties without a column; the names of those that have one."""
         self._reads.update(self.reads)
         self.reads.clear()
-        for key in [key for key in self._reads if key[1] in self.filled]:
+        stored = [key for key in self._reads if key[1] in self.filled]
+        for key in stored:
             del self._reads[key]
+        return {name for _, name in stored}
+
+    async def _record_reads(self, names: set[str]) -> None:
+        """Store that queries read columns, once a day for each."""
+        today = self._clock.now().date()
+        new = sorted(name for name in names if self._last_read.get(name) != today)
+        if new:
+            self._last_read.update(dict.fromkeys(new, today))
+            await self._columns.record_reads(new, today)
 
     def _due(self) -> list[tuple[int, str]]:
         """Properties that were read often and not judged lately, the most read first."""
@@ -158,13 +174,35 @@ class TextColumnWorker:
             return
         existing = await self._columns.filled()
         new = [name for name in names if name not in existing]
-        new = new[: max(MOST_COLUMNS - len(existing), 0)]
+        missing = len(new) - max(MOST_COLUMNS - len(existing), 0)
+        if missing > 0:
+            missing -= await self._retire(missing)
+        new = new[: len(new) - max(missing, 0)]
         if new:
-            await self._columns.add(new)
+            await self._columns.add(new, self._clock.now().date())
         unfilled = [*new, *(name for name in names if existing.get(name) is False)]
         if unfilled and not await self._columns.is_filling():
             await self._columns.begin_fill(unfilled)
         self._is_filling = True
+
+    async def _retire(self, count: int) -> int:
+        """Retire up to ``count`` columns that no query reads any more; how many it retired."""
+        today = self._clock.now().date()
+        last_reads = await self._columns.last_reads()
+        unknown = sorted(name for name, day in last_reads.items() if day is None)
+        if unknown:  # added by an earlier version
+            await self._columns.record_reads(unknown, today)
+        unused = sorted((day, name) for name, day in last_reads.items() if _is_unused(day, today))
+        names = [name for _, name in unused[:count]]
+        if names:
+            await self._columns.retire(names, today)
+            log.info("properties lose their columns", action="text_columns", properties=names)
+            await self.load()
+        return len(names)
+
+
+def _is_unused(day: date | None, today: date) -> bool:
+    return day is not None and today - day >= UNUSED
 
 
 def _suits(sample: TextSample) -> bool:

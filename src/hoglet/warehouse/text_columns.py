@@ -5,14 +5,17 @@ is always that of the JSON column, also in parts that do not store it yet. Those
 until the column has been filled, which rewrites nothing else of large parts. ``SELECT *`` and
 inserts do not see the column, so earlier versions of hoglet work with it.
 
-The table itself says which columns exist and are filled; nothing is stored elsewhere. On a cluster
-there are none.
+The table itself says which columns exist, are filled, and when each was last read (the column's
+comment); nothing is stored elsewhere. A retired column becomes an ``ALIAS``: the engine computes it
+for each read, so servers and queries that still name it get the same values, and merges drop what
+parts store. On a cluster there are none.
 
 Source: docs/adr/0061-columns-of-text-properties.md.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -26,8 +29,10 @@ _FILLED_SHARE = 0.95
 _WRITE_SECONDS = 60.0
 _BUDGET = QueryBudget(seconds=20.0)
 _NAME = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$ -]{0,79}")
-_COLUMNS = """SELECT name FROM system.columns
-WHERE database = currentDatabase() AND table = 'events' AND startsWith(name, {prefix:String})"""
+_TYPE = "LowCardinality(Nullable(String))"
+_COLUMNS = """SELECT name, toString(toDate32OrNull(comment)) FROM system.columns
+WHERE database = currentDatabase() AND table = 'events' AND startsWith(name, {prefix:String})
+AND default_kind = 'MATERIALIZED'"""
 _ROWS = """SELECT column, sum(rows) FROM system.parts_columns
 WHERE database = currentDatabase() AND table = 'events' AND active
 AND (column = 'project_id' OR startsWith(column, {prefix:String})) GROUP BY column"""
@@ -63,27 +68,48 @@ class TextColumns:
 
     async def filled(self) -> dict[str, bool]:
         """The properties that have a column, and whether nearly all rows store it."""
-        names = {str(row[0]) for row in await self._rows(_COLUMNS)}
+        names = await self.last_reads()
         if not names:
             return {}
         stored: dict[str, int] = {name: int(rows) for name, rows in await self._rows(_ROWS)}
         total = stored.pop("project_id", 0)
+        return {name: stored.get(text_column(name), 0) >= total * _FILLED_SHARE for name in names}
+
+    async def last_reads(self) -> dict[str, date | None]:
+        """The properties that have a column, and the day on which queries last read it, if known.
+
+        Example: ``{"plan": date(2026, 1, 5), "city": None}``.
+        """
         return {
-            name.removeprefix(TEXT_COLUMN): stored.get(name, 0) >= total * _FILLED_SHARE
-            for name in names
+            str(name).removeprefix(TEXT_COLUMN): date.fromisoformat(day) if day else None
+            for name, day in await self._rows(_COLUMNS)
         }
 
-    async def add(self, properties: Sequence[str]) -> None:
-        """Add columns; new parts store them from now on.
+    async def record_reads(self, properties: Collection[str], day: date) -> None:
+        """Store with columns that queries read them on ``day``."""
+        columns = (quote_name(text_column(name)) for name in properties)
+        comments = ", ".join(f"COMMENT COLUMN IF EXISTS {each} '{day}'" for each in columns)
+        await self._warehouse.command(f"ALTER TABLE events {comments}")
 
-        Idempotency: existing columns are left alone.
+    async def add(self, properties: Sequence[str], day: date) -> None:
+        """Add columns, read on ``day``; new parts store them from now on.
+
+        Idempotency: existing columns stay; retired ones are stored again.
         """
-        added = ", ".join(
-            f"ADD COLUMN IF NOT EXISTS {quote_name(text_column(name))} "
-            f"LowCardinality(Nullable(String)) MATERIALIZED {text_path(name)}"
+        await self._define("ADD COLUMN IF NOT EXISTS", properties, "MATERIALIZED", day)
+        await self._define("MODIFY COLUMN", properties, "MATERIALIZED", day)
+
+    async def retire(self, properties: Sequence[str], day: date) -> None:
+        """Store columns no longer; queries that name them get the same values, more slowly."""
+        await self._define("MODIFY COLUMN", properties, "ALIAS", day)
+
+    async def _define(self, action: str, properties: Sequence[str], kind: str, day: date) -> None:
+        definitions = ", ".join(
+            f"{action} {quote_name(text_column(name))} {_TYPE} {kind} {text_path(name)} "
+            f"COMMENT '{day}'"
             for name in properties
         )
-        await self._warehouse.command(f"ALTER TABLE events {added}")
+        await self._warehouse.command(f"ALTER TABLE events {definitions}")
 
     async def begin_fill(self, properties: Sequence[str]) -> None:
         """Start to store the columns in existing parts too; ``is_filling`` says until when.

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from hoglet.definitions.text_columns import MOST_COLUMNS, TextColumnWorker
+from hoglet.definitions.text_columns import MOST_COLUMNS, UNUSED, TextColumnWorker
 from hoglet.hogql import QueryContext, compile_query
 from hoglet.kit.clock import FixedClock
 from hoglet.warehouse import ClickHouseWarehouse
@@ -23,7 +23,7 @@ FILL = """INSERT INTO events
     (project_id, uuid, event, properties, timestamp, distinct_id, person_id)
 SELECT {project:Int64}, generateUUIDv4(), 'e', concat('{"plan":', ['"pro"', '"free"', '7', 'null']
     [number % 4 + 1], ',"city":"', toString(number % 90), '","id":"', toString(number),
-    '","rare":', if(number % 200 = 0, '"x"', '1'), '}'),
+    '","mixed":"', toString(number % 7), '","rare":', if(number % 200 = 0, '"x"', '1'), '}'),
     toDateTime64('2026-05-01', 6, 'UTC'), 'd', generateUUIDv4()
 FROM numbers({events:UInt64})"""
 
@@ -38,7 +38,10 @@ async def worker(warehouse: ClickHouseWarehouse) -> AsyncGenerator[Worker]:
         for project, events in ((PROJECT, EVENTS), (SMALL, 2_000)):
             await warehouse.command(FILL, {"project": project, "events": events})
     yield lambda: TextColumnWorker(columns, FixedClock(NOW), lambda: None, CollectorRegistry())
-    drops = [f"DROP COLUMN `property_text_{name}`" for name in await columns.filled()]
+    stored = await warehouse.query(
+        "SELECT name FROM system.columns WHERE table = 'events' AND name LIKE 'property_text_%'"
+    )
+    drops = [f"DROP COLUMN `{name}`" for (name,) in stored.rows]
     if drops:
         statement = f"ALTER TABLE events {', '.join(drops)} SETTINGS mutations_sync = 2"
         await warehouse.command(statement)
@@ -105,7 +108,7 @@ async def test_unsuitable_properties(
 async def test_a_column_that_a_killed_server_left_unfilled(
     worker: Worker, warehouse: ClickHouseWarehouse
 ):
-    await TextColumns(warehouse).add(["city"])
+    await TextColumns(warehouse).add(["city"], NOW.date())
     restarted = worker()
     await restarted.load()
     assert restarted.filled == frozenset()
@@ -138,12 +141,84 @@ async def test_two_servers_at_once(worker: Worker):
 async def test_the_table_has_a_limit_of_columns(worker: Worker, warehouse: ClickHouseWarehouse):
     tried, columns = worker(), TextColumns(warehouse)
     numbers = count()
-    await columns.add([f"other {next(numbers)}" for _ in range(MOST_COLUMNS - 1)])
+    others = [f"other {next(numbers)}" for _ in range(MOST_COLUMNS - 1)]
+    await columns.add(others, NOW.date())
     tried.reads.update({(PROJECT, "city"): 3, (PROJECT, "plan"): 2})
 
     await _work(tried, "city")
 
     assert len(await columns.filled()) == MOST_COLUMNS
+
+
+async def test_a_new_column_replaces_the_one_that_was_not_read_for_longest(
+    worker: Worker, warehouse: ClickHouseWarehouse
+):
+    tried, columns = worker(), TextColumns(warehouse)
+    tried.reads.update({(PROJECT, "city"): 2})
+    await _work(tried, "city")
+    await columns.add(["old"], NOW.date() - UNUSED)
+    older = NOW.date() - UNUSED - timedelta(days=1)
+    await columns.add(["plan"], older)
+    recent = NOW.date() - UNUSED + timedelta(days=1)
+    await columns.add([f"other {number}" for number in range(MOST_COLUMNS - 3)], recent)
+    statement = (
+        "ALTER TABLE events MATERIALIZE COLUMN property_text_plan SETTINGS mutations_sync = 2"
+    )
+    await warehouse.command(statement)
+    restarted = worker()
+    await restarted.load()
+    sql, before = await _rows(warehouse, restarted.filled)
+    assert "property_text_plan" in sql
+
+    restarted.reads.update({(PROJECT, "mixed"): 2})
+    await _work(restarted, "mixed")
+
+    names = set(await columns.filled())
+    assert len(names) == MOST_COLUMNS
+    assert {"old", "city", "mixed"} <= names
+    assert restarted.filled == {"city", "mixed"}
+    compiled = await warehouse.query(
+        "SELECT property_text_plan AS p, count() FROM events WHERE project_id = {project:Int64} "
+        "GROUP BY p ORDER BY p",
+        {"project": PROJECT},
+    )
+    assert list(map(tuple, compiled.rows)) == before  # a query that was compiled earlier
+    await columns.retire(["old"], NOW.date())
+    restarted.reads.update({(PROJECT, "plan"): 2})
+    await _work(restarted, "plan")
+    assert (await _rows(warehouse, restarted.filled))[1] == before
+
+
+async def test_columns_of_which_no_reads_are_known_are_not_replaced(
+    worker: Worker, warehouse: ClickHouseWarehouse
+):
+    """An earlier version adds columns without a day."""
+    tried, columns = worker(), TextColumns(warehouse)
+    names = [f"other {number}" for number in range(MOST_COLUMNS)]
+    await columns.add(names, NOW.date() - UNUSED)
+    comments = ", ".join(f"COMMENT COLUMN `property_text_{name}` ''" for name in names)
+    await warehouse.command(f"ALTER TABLE events {comments}")
+    tried.reads.update({(PROJECT, "city"): 2})
+
+    await tried.work()
+
+    assert await columns.last_reads() == dict.fromkeys(names, NOW.date())
+
+
+async def test_reads_are_stored_with_the_column_once_a_day(
+    worker: Worker, warehouse: ClickHouseWarehouse
+):
+    tried, columns = worker(), TextColumns(warehouse)
+    tried.reads.update({(PROJECT, "city"): 2})
+    await _work(tried, "city")
+    await columns.record_reads(["city"], NOW.date() - UNUSED)
+    restarted = worker()
+    await restarted.load()
+
+    restarted.reads.update({(PROJECT, "city"): 1, (PROJECT, "plan"): 1})
+    await restarted.work()
+
+    assert await columns.last_reads() == {"city": NOW.date()}
 
 
 @pytest.mark.slow
