@@ -153,6 +153,7 @@ class PartitionOwner:
 
     async def divide(self) -> None:
         """Write the heartbeat, release surplus partitions, claim free ones."""
+        known = dict(self._positions)
         async with self._database.write() as session:
             await self._database.serialize(session, _LOCK)
             living = await self._beat(session)
@@ -165,7 +166,7 @@ class PartitionOwner:
                 await positions.give_up(session, self._log, self._name, given_up)
             has_free = any(each.owner not in living for each in everything)
             free = await self._whole(session, living) if has_free else []
-            claimable = _claimable(free, share - len(mine)) + self._unknown(mine)
+            claimable = _claimable(free, share - len(mine)) + _unknown(mine, known)
             taken = await positions.take(session, self._log, claimable, self._name)
         self._adopt(mine, given_up, taken)
 
@@ -186,11 +187,6 @@ class PartitionOwner:
             if each.partition not in locked and each.owner not in living
         }
         return [each for each in free if each.group_id is None or each.group_id not in torn]
-
-    def _unknown(self, mine: Mapping[int, Position]) -> list[int]:
-        """Partitions of ours in the database, from a claim whose commit response was lost."""
-        epochs = {each.partition: each.epoch for each in self._positions.values()}
-        return [each for each in sorted(mine) if epochs.get(each) != mine[each].epoch]
 
     def _adopt(
         self, mine: Mapping[int, Position], given_up: set[int], taken: list[Position]
@@ -251,6 +247,26 @@ class PartitionOwner:
 async def forget(session: AsyncSession, name: str) -> None:
     """Remove the heartbeat of a server that has ended: its partitions are free at once."""
     await session.execute(delete(SpoolOwnerRow).where(SpoolOwnerRow.name == name))
+
+
+def _unknown(mine: Mapping[int, Position], known: Mapping[int, Position]) -> list[int]:
+    """Partitions of ours whose position in the database this process does not know.
+
+    The response to a claim was lost, or the database has lost commits that it had acknowledged,
+    because a standby took over without them. Then lost positions are assigned again, and entries at
+    them would be taken for stored.
+
+    Args:
+        mine: positions in the database.
+        known: positions that this process knew before it read those.
+    """
+    return [
+        each
+        for each, stored in sorted(mine.items())
+        if each not in known
+        or known[each].epoch != stored.epoch
+        or known[each].done_upto > stored.done_upto
+    ]
 
 
 def _claimable(free: Sequence[Position], capacity: int) -> list[int]:

@@ -30,13 +30,14 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
-from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow
+from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow, SpoolPositionRow
 from hoglet.spool.wakeups import Wakeups
 from hoglet.store.database import ConflictInsert, Database, insert_into
 
+NAME = "rows"  # of the log, in its positions
 _MOST_ROWS = 1000  # per read
 
-_Entry, _Partition = SpoolEntryRow, SpoolPartitionRow
+_Entry, _Partition, _Stored = SpoolEntryRow, SpoolPartitionRow, SpoolPositionRow
 
 
 class RowLog:
@@ -73,9 +74,19 @@ class RowLog:
         return entries
 
     async def trim(self, upto: Mapping[int, int]) -> None:
-        """Delete the entries up to these positions."""
+        """Delete the entries up to these positions, as far as the database has them as stored.
+
+        After the failover to a standby without the last commits, there may be new entries at
+        positions that were stored before.
+        """
         given = _table(("partition", "upto"), sorted(upto.items()))
         done = (_Entry.partition == given.c.partition) & (_Entry.position <= given.c.upto)
+        unstored = select(_Stored.partition).where(
+            _Stored.log == NAME,
+            _Stored.partition == _Entry.partition,
+            _Stored.done_upto < _Entry.position,
+        )
+        done &= ~unstored.exists()
         async with _reachable(), self._database.write() as session:
             await (await session.connection()).execute(delete(_Entry).where(done))
 

@@ -70,3 +70,18 @@ async def test_a_group_with_the_same_members_is_stored_once(line: Line) -> None:
         await other.work()
 
     assert await _stored(line, uuid) == 1
+
+
+async def test_entries_are_not_trimmed_before_the_database_knows_that_they_are_stored(
+    line: Line,
+) -> None:
+    """The positions of lost entries are assigned again: the new ones must not be deleted."""
+    await _capture(line)
+    assert await line.batches.work_once()
+    async with line.database.write() as session:
+        await session.execute(update(SpoolPositionRow).values(done_upto=0))
+    trimmed = dict.fromkeys(line.owner.owned, 1)
+
+    await line.spool_log.trim(trimmed)
+
+    assert sum(map(len, (await line.spool_log.read(dict.fromkeys(trimmed, 0), 1000)).values())) == 1

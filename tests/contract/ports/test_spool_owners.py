@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from hoglet.kit.clock import FixedClock, new_id
 from hoglet.spool import positions
@@ -323,3 +323,24 @@ async def test_groups_are_shared_only_if_every_server_knows_them(
     clock.advance(seconds=3600)
     await a.divide()
     assert a.shares_groups
+
+
+async def test_positions_that_the_database_has_lost_are_read_anew(
+    servers: list[PartitionOwner], database: Database
+) -> None:
+    """A standby that took over without the last commits assigns the same positions again."""
+    a, *_ = servers
+    await _divide([a])
+    before = a.hold(3)
+    assert before is not None
+    a.moved(await _store(database, before, done_upto=7))
+    a.release(3)
+    async with database.write() as session:
+        lost = update(SpoolPositionRow).where(SpoolPositionRow.partition == 3)
+        await session.execute(lost.values(done_upto=5))
+
+    await a.divide()
+
+    position = a.position(3)
+    assert (position.done_upto, position.epoch) == (5, before.epoch + 1)
+    assert len(a.owned) == PARTITIONS

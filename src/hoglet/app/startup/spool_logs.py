@@ -7,10 +7,9 @@ from sqlalchemy import select
 from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.tables import WarehouseIdentityRow
 from hoglet.settings import Settings
-from hoglet.spool import NamedLog, SpoolUnavailable
+from hoglet.spool import NamedLog, SpoolUnavailable, rows
 from hoglet.spool.address import nats_address
 from hoglet.spool.positions import create_partitions
-from hoglet.spool.rows import RowLog
 from hoglet.store.database import Database
 
 # An entry is a request and its metadata: the project, the time, the client's address.
@@ -31,7 +30,7 @@ async def open_spool_logs(
     """
     if database.is_sqlite:
         return []
-    logs = [NamedLog("rows", RowLog(database))]
+    logs = [NamedLog(rows.NAME, rows.RowLog(database))]
     if settings.spool_url is not None:
         logs.insert(0, await _open_nats(database, settings, settings.spool_url, stack))
     for each in logs:
