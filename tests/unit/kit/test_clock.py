@@ -10,7 +10,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hoglet.kit.clock import FixedClock, SteadyClock, new_id, new_id_text, parse_instant
+from hoglet.kit.clock import (
+    FixedClock,
+    SteadyClock,
+    new_id,
+    new_id_text,
+    parse_instant,
+    random_id_text,
+)
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -77,6 +84,14 @@ def test_new_ids_are_version_7_and_of_this_moment():
         assert len({each.int >> bit & 1 for each in ids}) == 2
 
 
+def test_random_ids_are_version_4():
+    ids = [UUID(random_id_text()) for _ in range(2000)]
+    assert len(set(ids)) == 2000
+    assert {(each.version, each.variant) for each in ids} == {(4, RFC_4122)}
+    for bit in (*range(62), *range(64, 76), *range(80, 128)):  # every random bit is used
+        assert len({each.int >> bit & 1 for each in ids}) == 2
+
+
 def test_threads_never_get_the_same_id():
     def many(_: int) -> list[UUID]:
         return [new_id() for _ in range(2000)]
@@ -88,15 +103,16 @@ def test_threads_never_get_the_same_id():
 
 FORKING = """
 import os
-from hoglet.kit.clock import new_id_text
-new_id_text()  # the rest of what was read with it must not be used by both
+from hoglet.kit.clock import new_id_text, random_id_text
+new_id_text(), random_id_text()  # the rest of what was read with them must not be used by both
 child = os.fork()
 if child:
     os.waitpid(child, 0)
-print("\\n".join(new_id_text()[14:] for _ in range(50)), flush=True)
+texts = [new_id_text()[14:] for _ in range(50)] + [random_id_text() for _ in range(50)]
+print("\\n".join(texts), flush=True)
 """
 
 
 def test_a_forked_process_has_ids_of_its_own():
     run = subprocess.run([sys.executable, "-c", FORKING], check=True, capture_output=True)
-    assert len(set(run.stdout.split())) == 100
+    assert len(set(run.stdout.split())) == 200

@@ -12,11 +12,11 @@ from hoglet.hog.runtime.errors import EngineError
 
 
 class Journal:
-    """Entries in order; those of an earlier run are consumed first."""
+    """Entries in order; ``unread`` ones, those of an earlier run, are consumed first."""
 
-    def __init__(self, entries: list[list[Any]] | None = None) -> None:
-        self.entries: list[list[Any]] = list(entries or [])
-        self._next = 0
+    def __init__(self, entries: list[list[Any]], *, unread: bool = True) -> None:
+        self.entries = list(entries)
+        self._next = 0 if unread else len(entries)
 
     @property
     def replaying(self) -> bool:

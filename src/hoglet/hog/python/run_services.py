@@ -25,11 +25,10 @@ from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.host_data import HostValue
 from hoglet.hog.runtime.trace import TraceStep
 from hoglet.hog.runtime.values import HogError
-from hoglet.kit.clock import Clock, SystemClock
+from hoglet.kit.clock import Clock, random_id_text, unix_seconds
 
 _TRACED_TEXT: Final = 500
 DEFAULT_BUDGET: Final = Budget()
-_SYSTEM_CLOCK: Final = SystemClock()
 _REAL_RANDOM: Final = SystemRandom()
 _UUID_FIXED: Final = 0xF << 76 | 0x3 << 62  # the bits of version and variant
 _UUID_4: Final = 0x4 << 76 | 0x2 << 62
@@ -90,7 +89,8 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
         return self._recorded("now", self._milliseconds)
 
     def _milliseconds(self) -> float:
-        return math.floor((self.clock or _SYSTEM_CLOCK).now().timestamp() * 1000 + 0.5) / 1000
+        seconds = unix_seconds() if self.clock is None else self.clock.now().timestamp()
+        return math.floor(seconds * 1000 + 0.5) / 1000
 
     def random(self) -> float:
         """A number in [0, 1)."""
@@ -98,9 +98,9 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
 
     def uuid(self) -> str:
         """A random UUID."""
-        return self._recorded("uuid", self._fourth_version)
+        return self._recorded("uuid", random_id_text if self.seed is None else self._seeded_uuid)
 
-    def _fourth_version(self) -> str:
+    def _seeded_uuid(self) -> str:
         bits = self._numbers().getrandbits(128) & ~_UUID_FIXED | _UUID_4
         code = f"{bits:032x}"
         return f"{code[:8]}-{code[8:12]}-{code[12:16]}-{code[16:20]}-{code[20:]}"
@@ -112,8 +112,8 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
         return self._random
 
     def _recorded(self, kind: str, make: Callable[[], Any]) -> Any:
-        past = self._past()
-        if past is not None:
+        past = self._journal
+        if past is not None and past.replaying:
             return past.take(kind)
         value = make()
         self._record(kind, value)
@@ -207,8 +207,9 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
 
     def _record(self, kind: str, value: Any) -> None:
         if self._journal is None:
-            self._journal = Journal()
-        self._journal.record(kind, value)
+            self._journal = Journal([[kind, value]], unread=False)
+        else:
+            self._journal.record(kind, value)
 
 
 def thrown(error: list[Any]) -> HogThrow:

@@ -107,14 +107,16 @@ def _from_url(value: str) -> str | None:
 
 
 def _from_short_url(value: str) -> str | None:
-    """Like :func:`_from_url`, for short ASCII strings; None for other codes."""
-    first, *parts = value.encode().split(b"%")
-    pieces = [first]
+    """Like :func:`_from_url`, for short ASCII strings.
+
+    Quoted-printable has the same codes after another sign, and is decoded by C code.
+    """
+    if _BAD_PERCENT.search(value):
+        return None
+    quoted = value.encode().replace(b"=", b"=3D").replace(b"%", b"=")
     try:
-        for part in parts:
-            pieces += _CODES[part[:2]], part[2:]
-        return b"".join(pieces).decode()
-    except (KeyError, UnicodeDecodeError):
+        return binascii.a2b_qp(quoted).decode()
+    except UnicodeDecodeError:
         return None
 
 
@@ -123,14 +125,6 @@ def _unescaped(value: str) -> str:
     if _HALF.match(value):
         return value
     return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
-
-
-_HEX_DIGITS: Final = b"0123456789abcdefABCDEF"
-_CODES: Final = {
-    bytes((high, low)): bytes.fromhex(chr(high) + chr(low))
-    for high in _HEX_DIGITS
-    for low in _HEX_DIGITS
-}
 
 
 def _url_parts(value: str) -> Iterator[str]:

@@ -65,6 +65,11 @@ def _number_source(value: Any) -> str:
     return value[:5000] if type(value) is str else as_text(value)[:5000]
 
 
+def _is_decimal(text: str) -> bool:
+    """Whether it is digits with at most one point."""
+    return text.isascii() and text.replace(".", "", 1).isdigit()
+
+
 def to_float(value: Any) -> Any:
     kind = type(value)
     if kind is int or kind is float:
@@ -75,6 +80,8 @@ def to_float(value: Any) -> Any:
         return days_of(value)
     if kind is bool or value is None:
         return None
+    if kind is str and len(value) < _EXACT_DIGITS and _is_decimal(value):
+        return whole(float(value))
     match = _LEADING_DECIMAL.match(_number_source(value))
     return None if match is None else whole(float(match[1]))
 

@@ -99,7 +99,8 @@ class FunctionPrinter(StatementPrinter):
             self.view(parameter)
         self.statement(self._function.body)
         if not always_returns(self._function.body):
-            self.line("return None")
+            is_result = self._function.number == 0 and not self.program.trace
+            self.line("return (None,)" if is_result else "return None")
         if self._function.number in self.program.suspending:
             self.line("yield")  # makes it a generator, even if the calls are never reached
         self.indent -= 1
