@@ -36,16 +36,9 @@ def pull(
     Comments are preserved. Secrets are never written: files refer to environment variables. The
     server may be PostHog; whatever hoglet does not support is listed at the end.
     """
-    from hoglet.project_files import folder as files
-    from hoglet.project_files.model import ProjectContent
-    from hoglet.project_files.plan import make_plan, renamed_functions
-
     target = to if to is not None else _project_or(_HERE)
     server = _read_server()
-    here = files.read_folder(target) if (target / files.PROJECT).exists() else ProjectContent()
-    renamed = renamed_functions(here.objects["function"], server.objects["function"])
-    files.place_functions(target, server, renamed)
-    plan = make_plan(here, server, prune=prune)
+    here, plan = _planned(target, server, prune=prune)
     if dry_run:
         if not as_json:
             print_plan(plan.changes)
@@ -53,15 +46,33 @@ def pull(
         return
     gone = [change for change in plan.changes if change.verb == "delete"]
     confirm([f"file of {change.kind} {change.name}" for change in gone], yes=yes)
-    try:
-        written = files.write_folder(target, server, here, prune=prune)
-    except OSError as error:
-        raise BadUsage(f"{error.filename or target} cannot be written: {error.strerror}.") from None
+    written = _write(target, server, here, prune=prune)
     deleted = [path for change in gone for path in _delete_files(target, here, change)]
     extra = [] if prune else [f"{change.kind} {change.name}" for change in plan.extra]
     _report(server, written, deleted, extra, as_json=as_json)
     if strict and (server.left_out or server.changed):
         raise typer.Exit(FAILED)
+
+
+def _planned(target: Path, server: Any, *, prune: bool) -> tuple[Any, Any]:
+    """The project in a folder, which may have none yet, and what a pull changes there."""
+    from hoglet.project_files import folder as files
+    from hoglet.project_files.model import ProjectContent
+    from hoglet.project_files.plan import make_plan, renamed_functions
+
+    here = files.read_folder(target) if (target / files.PROJECT).exists() else ProjectContent()
+    renamed = renamed_functions(here.objects["function"], server.objects["function"])
+    files.place_functions(target, server, renamed)
+    return here, make_plan(here, server, prune=prune)
+
+
+def _write(target: Path, server: Any, here: Any, *, prune: bool) -> list[Path]:
+    from hoglet.project_files.folder import write_folder
+
+    try:
+        return write_folder(target, server, here, prune=prune)
+    except OSError as error:
+        raise BadUsage(f"{error.filename or target} cannot be written: {error.strerror}.") from None
 
 
 def _read_server() -> Any:

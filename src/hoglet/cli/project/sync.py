@@ -96,6 +96,10 @@ def push(
         _apply(plan, server, journal)
     except PushFailed as failed:
         raise located(failed, project, files) from None
+    _report_pushed(plan, server)
+
+
+def _report_pushed(plan: Any, server: Any) -> None:
     for warning in server.warnings:
         print_hint(f"warning: {warning}")
     if plan.changes:

@@ -92,10 +92,12 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     target = _target(item, kind, prefix) if source == EVENTS else _own_target(item, prefix, source)
     hint = _hint(item, kind, context, source)
     condition = operator_condition(target, operator, value, hint)
-    if source.table != "groups" or item.get("group_type_index") is None:
-        return condition
-    index = compare("==", field(*prefix, "index"), constant(_group_index(item)))
-    return every([index, condition])
+    is_of_group_type = source.table == "groups" and item.get("group_type_index") is not None
+    return every([_group_type(item, prefix), condition]) if is_of_group_type else condition
+
+
+def _group_type(item: Mapping[str, Any], prefix: Prefix) -> Condition:
+    return compare("==", field(*prefix, "index"), constant(_group_index(item)))
 
 
 def _group_condition(

@@ -11,7 +11,7 @@ docs/spec/query-endpoints.md#76-preview.
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -235,11 +235,7 @@ def _variable_plan(
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, predicates, overrides, compiler)
-    added = {each.code: _rounded(each.column, buckets[each.code]) for each in predicates}
-    names = {code: column_name(code, expr, rest) for code, expr in added.items()}
-    texts = {code: own_name(text_name(names[code]), rest) for code in names}
-    columns = {names[code]: expr for code, expr in added.items()}
-    columns |= {texts[each.code]: each.text for each in predicates if each.text is not None}
+    stored = _stored_columns(rest, predicates, buckets)
     regroup = matches_several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
     again = is_aggregated(rest) and (matches_several or is_total)
@@ -251,11 +247,11 @@ def _variable_plan(
             several=matches_several,
             types_of=lambda parts: _types(rest, parts, compiler),
         )
-    build = add_columns(changed(ordered, select=(*ordered.select, *reread.parts)), columns)
+    build = add_columns(changed(ordered, select=(*ordered.select, *reread.parts)), stored.columns)
     reading = tree.SelectQuery(
         select=reread.items,
         distinct=rest.distinct if matches_several else None,
-        where=every([_filter(each, names, texts, buckets) for each in predicates]),
+        where=every([_filter(each, stored, buckets) for each in predicates]),
         group_by=reread.group_by,
         order_by=order_by or None,
         limit=rest.limit,
@@ -268,8 +264,31 @@ def _variable_plan(
         _pairs(predicates, buckets),
         reread.aggregates,
         reading,
-        tuple(dict.fromkeys(names[each.code] for each in by_equality)),
+        tuple(dict.fromkeys(stored.names[each.code] for each in by_equality)),
     )
+
+
+class _StoredColumns(NamedTuple):
+    """The columns that are stored to filter by variables.
+
+    ``names`` are those of the values and ``texts`` those of their texts, both by variable:
+    ``{"plan": "plan"}`` and ``{"plan": "plan__text"}``; ``columns`` are the expressions by name.
+    """
+
+    names: dict[str, str]
+    texts: dict[str, str]
+    columns: dict[str, Expression]
+
+
+def _stored_columns(
+    rest: tree.SelectQuery, predicates: list[Predicate], buckets: Mapping[str, str | None]
+) -> _StoredColumns:
+    values = {each.code: _rounded(each.column, buckets[each.code]) for each in predicates}
+    names = {code: column_name(code, expr, rest) for code, expr in values.items()}
+    texts = {code: own_name(text_name(names[code]), rest) for code in names}
+    columns = {names[code]: expr for code, expr in values.items()}
+    columns |= {texts[each.code]: each.text for each in predicates if each.text is not None}
+    return _StoredColumns(names, texts, columns)
 
 
 @contextmanager
@@ -326,18 +345,15 @@ def _buckets(
 
 
 def _filter(
-    each: Predicate,
-    names: Mapping[str, str],
-    texts: Mapping[str, str],
-    buckets: Mapping[str, str | None],
+    each: Predicate, stored: _StoredColumns, buckets: Mapping[str, str | None]
 ) -> Expression:
-    column, bucket, value = field(names[each.code]), buckets[each.code], each.value
+    column, bucket, value = field(stored.names[each.code]), buckets[each.code], each.value
     if bucket is not None:
         value = call(
             bucket, call("_toDateTime", value)
         )  # an invalid timestamp is an error inline too
     elif each.text is not None:
-        column = call("_propertyOrText", column, field(texts[each.code]))
+        column = call("_propertyOrText", column, field(stored.texts[each.code]))
     return compare(each.operator, column, value)
 
 
