@@ -77,6 +77,7 @@ class TelemetryOutbox:
         self._stopping = asyncio.Event()
         self._added = asyncio.Event()
         self._empty_at: ChangeMark | None = None
+        self._left_some = False
 
     async def add(self, session: AsyncSession, messages: TelemetryBatch) -> None:
         """Write telemetry in the caller's transaction."""
@@ -94,9 +95,9 @@ class TelemetryOutbox:
                 mark = self._database.change_mark()
                 is_idle = mark is not None and mark == self._empty_at
                 if not is_idle:
-                    while await self.flush():
+                    while await self.flush() and self._left_some:
                         pass
-                    self._empty_at = mark
+                    self._empty_at = mark  # later commits leave another mark
                 if self._health is not None:
                     self._health.works("telemetry")
             except HogletError as error:
@@ -124,6 +125,7 @@ class TelemetryOutbox:
         """
         if not await self._has_rows():
             return 0
+        self._left_some = True  # unless a new block takes all rows
         token = await self._unfinished() or await self._name_block()
         async with self._database.read() as session:
             query = select(TelemetryRow.payload).where(TelemetryRow.flush == token)
@@ -155,7 +157,9 @@ class TelemetryOutbox:
         oldest = waiting.order_by(TelemetryRow.id).limit(ROWS_PER_FLUSH)
         token = new_id()
         async with self._database.write() as session:
-            ids = _fitting([(row[0], row[1]) for row in await session.execute(oldest)])
+            rows = [(row[0], row[1]) for row in await session.execute(oldest)]
+            ids = _fitting(rows)
+            self._left_some = len(ids) < len(rows) or len(rows) == ROWS_PER_FLUSH
             # Another process may have assigned some of them meanwhile.
             free = TelemetryRow.id.in_(ids) & TelemetryRow.flush.is_(None)
             await session.execute(update(TelemetryRow).where(free).values(flush=token))

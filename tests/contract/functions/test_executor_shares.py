@@ -173,6 +173,39 @@ async def test_ended_runs_make_room_again(hoglet, runs):
     assert FAIR_SHARE < again["f"] <= LARGE_SHARE
 
 
+async def test_a_function_that_was_alone_gets_a_large_share_at_once(hoglet, runs):
+    executor = _executor(hoglet, runs)
+    await _enqueue(hoglet, "f", 2000)
+    await _lease_all(executor)
+    await _end(executor)
+    await executor._lease_some()
+    at_once = len(executor._running)
+    await _enqueue(hoglet, "other", 3)
+    both = await _lease_all(executor)
+    await _end(executor)
+    await executor._lease_some()
+    after_another = len(executor._running)
+    await _end(executor)
+
+    assert at_once == LARGE_SHARE
+    assert both == {"f": LARGE_SHARE, "other": 3}
+    assert after_another == FAIR_SHARE
+
+
+async def test_a_function_that_was_alone_leaves_fair_shares_to_others(hoglet, runs):
+    executor = _executor(hoglet, runs)
+    await _enqueue(hoglet, "alone", 1000)
+    await _lease_all(executor)
+    await _end(executor)
+    for number in range(4):
+        await _enqueue(hoglet, f"other {number}", 200)
+    all_of_them = await _lease_all(executor)
+    await _end(executor)
+
+    assert all(all_of_them[f"other {number}"] >= FAIR_SHARE for number in range(4))
+    assert all_of_them.total() <= SLOTS_FOR_LARGE_SHARES + 4 * FAIR_SHARE
+
+
 async def test_a_lease_is_bounded_by_bytes(hoglet):
     jobs = [NewJob(queue="bytes", payload=bytes(400)) for _ in range(5)]
     async with hoglet.database.write() as session:

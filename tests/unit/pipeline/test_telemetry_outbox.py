@@ -4,8 +4,10 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from hoglet.pipeline import telemetry_outbox
+from hoglet.pipeline.health import Part, PipelineHealth
 from hoglet.pipeline.telemetry_outbox import (
     TelemetryBatch,
     TelemetryOutbox,
@@ -99,6 +101,70 @@ async def test_blocks_are_bounded_by_bytes(
     assert [await outbox.flush() for _ in range(5)] == [2, 1, 1, 1, 0]
     lines, _ = await logs_and_totals(telemetry, fresh_project_id)
     assert sorted(map(len, lines)) == [100, 4000, 4000, 4000, 30_000]
+
+
+class RecordedHealth(PipelineHealth):
+    """Counts the inserts before each pause of the outbox."""
+
+    inserts = 0
+
+    def __init__(self) -> None:
+        super().__init__(CollectorRegistry())
+        self.paused_after: list[int] = []
+        self.has_paused = asyncio.Event()
+
+    def works(self, part: Part, *, worker: int = 0) -> None:
+        super().works(part, worker=worker)
+        self.paused_after.append(self.inserts)
+        self.has_paused.set()
+
+
+async def inserts_until_the_first_pause(outbox, health) -> int:
+    task = asyncio.create_task(outbox.run())
+    await health.has_paused.wait()
+    outbox.stop()
+    await task
+    return health.paused_after[0]
+
+
+async def test_rows_that_are_added_during_an_insert_wait_for_the_next_one(
+    sqlite_database, telemetry, fresh_project_id, monkeypatch
+):
+    """A busy server commits during each insert: without pauses there would be one per commit."""
+    health = RecordedHealth()
+    outbox = TelemetryOutbox(sqlite_database, telemetry, health)
+    write_logs = telemetry.write_logs
+
+    async def adds_another(*arguments, **named):
+        health.inserts += 1
+        if health.inserts < 5:
+            await add(outbox, sqlite_database, fresh_project_id)
+        await write_logs(*arguments, **named)
+
+    monkeypatch.setattr(telemetry, "write_logs", adds_another)
+    await add(outbox, sqlite_database, fresh_project_id)
+
+    assert await inserts_until_the_first_pause(outbox, health) == 1
+    assert len((await logs_and_totals(telemetry, fresh_project_id))[0]) == 5
+
+
+async def test_a_backlog_is_moved_without_pauses(
+    sqlite_database, telemetry, fresh_project_id, monkeypatch
+):
+    monkeypatch.setattr(telemetry_outbox, "ROWS_PER_FLUSH", 2)
+    health = RecordedHealth()
+    outbox = TelemetryOutbox(sqlite_database, telemetry, health)
+    write_logs = telemetry.write_logs
+
+    async def counted(*arguments, **named):
+        health.inserts += 1
+        await write_logs(*arguments, **named)
+
+    monkeypatch.setattr(telemetry, "write_logs", counted)
+    for _ in range(5):
+        await add(outbox, sqlite_database, fresh_project_id)
+
+    assert await inserts_until_the_first_pause(outbox, health) == 3
 
 
 async def test_stopping_leaves_nothing_behind(sqlite_database, telemetry, fresh_project_id):

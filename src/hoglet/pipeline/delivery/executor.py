@@ -93,6 +93,7 @@ class Executor:
     ) -> None:
         self._bursts = bursts or Bursts()
         self._burst = 0
+        self._is_lone_lane = False
         self._leased_in_burst: Counter[str | None] = Counter()
         self._database = database
         self._queue = queue
@@ -148,10 +149,23 @@ class Executor:
         return bool(jobs)
 
     async def _lease_share(self) -> list[Job]:
+        """Runs of lanes below their fair share, or else more of any lane.
+
+        A lane that was alone at the last look gets a large share at once: two leases, with two
+        calls of a worker and two commits after them, cost more than one.
+        """
         has_started = self._ended >= ENDS_BEFORE_FULL_SHARES
-        jobs = await self._lease(FAIR_SHARE if has_started else SHARE_AT_START, RUNS_AT_ONCE)
+        share = FAIR_SHARE if has_started else SHARE_AT_START
+        above = self._lanes_above_half_of(share)
         size = sum(len(job.payload) for job in self._running.values())
-        if not jobs and has_started and size < BYTES_FOR_LARGE_SHARES:
+        may_be_large = has_started and size < BYTES_FOR_LARGE_SHARES
+        if may_be_large and self._is_lone_lane and not above:
+            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
+            self._is_lone_lane = len({job.lane for job in jobs}) <= 1
+            return jobs
+        jobs = await self._lease(share, RUNS_AT_ONCE)
+        self._is_lone_lane = not jobs and len(above) == len(self._runs_by_lane) == 1
+        if not jobs and may_be_large and above != self._lanes_above_half_of(LARGE_SHARE):
             jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
         return jobs
 
@@ -173,13 +187,8 @@ class Executor:
         free = slots - self._count_active()
         if free <= 0:
             return []
-        waiting = self._batches.waiting
-        lanes = {
-            lane: runs - waiting[lane]
-            for lane, runs in self._runs_by_lane.items()
-            if lane is not None
-        }
-        full = {lane for lane, runs in lanes.items() if runs > share // 2}
+        lanes = self._runs_of_lanes()
+        full = self._lanes_above_half_of(share)
         most = max((runs for lane, runs in lanes.items() if lane not in full), default=0)
         return await self._queue.lease(
             INVOKE_QUEUE,
@@ -188,6 +197,18 @@ class Executor:
             max_bytes=LEASE_BYTES,
             without_lanes=self._busy_lanes | full.union(without_lanes),
         )
+
+    def _runs_of_lanes(self) -> dict[str, int]:
+        """The runs in progress by lane, without those that wait for their batch to fill up."""
+        waiting = self._batches.waiting
+        return {
+            lane: runs - waiting[lane]
+            for lane, runs in self._runs_by_lane.items()
+            if lane is not None
+        }
+
+    def _lanes_above_half_of(self, share: int) -> set[str]:
+        return {lane for lane, runs in self._runs_of_lanes().items() if runs > share // 2}
 
     def _count_active(self) -> int:
         """The number of runs in progress, without those that wait for their batch to fill up."""
