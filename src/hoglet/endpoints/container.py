@@ -22,8 +22,9 @@ from hoglet.endpoints.materialization.scheduler import BUILDS, MaterializationSc
 from hoglet.endpoints.query_log.log import QueryLog
 from hoglet.endpoints.query_log.usage import EndpointUsage
 from hoglet.endpoints.run.background import RUNS, BackgroundRuns
+from hoglet.endpoints.run.cache import ConcurrencyLimiter
 from hoglet.endpoints.run.cursors import Cursors
-from hoglet.endpoints.run.executor import ConcurrencyLimiter, ExecutionLimits, QueryExecutor
+from hoglet.endpoints.run.executor import ExecutionLimits, QueryExecutor
 from hoglet.endpoints.run.fast_path import KnownRequests
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.system_rows import RowReader, SystemRows

@@ -15,7 +15,6 @@ from starlette.responses import Response
 from hoglet.access.auth import CURRENT, authenticate, authorize
 from hoglet.access.principals import Principal, ProjectScope
 from hoglet.endpoints.container import services_of
-from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.kit.errors import Forbidden, HogletError, Invalid, Unauthenticated
 from hoglet.kit.json import JsonObject, is_object
 from hoglet.mcp.endpoint_tools import PREFIX, endpoint_tools, run_reply, run_request
@@ -51,7 +50,7 @@ from hoglet.web.openapi import (
     json_object,
 )
 from hoglet.web.request_body import read_body, read_json
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import CLIENT_CLOSED_REQUEST, Depends, Router, unless_disconnected
 from hoglet.web.validation import validate
 
 PATH = "/mcp"
@@ -124,7 +123,7 @@ async def _receive(request: Request, scope: ProjectScope) -> Response:
             return Response(status_code=202)
         try:
             check_version(request.headers.get("mcp-protocol-version"))
-            result = await unless_disconnected(request, _result(request, scope, message))
+            result = await unless_disconnected(request.receive, _result(request, scope, message))
         except RpcError as error:
             error.request_id = message.id
             raise

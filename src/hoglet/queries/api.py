@@ -20,10 +20,10 @@ from hoglet.access.auth import authorize, requires
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.fast_path import Dependencies, Headers, KnownRequest, Pieces, taken_over
+from hoglet.endpoints.run.fast_path import KnownRequest, outcome_of, taken_over
 from hoglet.endpoints.run.plan import readable_system_tables
+from hoglet.endpoints.run.request_kinds import Dependencies, Headers
 from hoglet.endpoints.run.response import NeedsBackground, RunResult
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.worker.query_errors import QueryError
@@ -44,12 +44,18 @@ from hoglet.queries.schemas import (
     Upgraded,
     read_body_fields,
 )
-from hoglet.queries.service import PlannedQuery, QueryRequest, check_query
+from hoglet.queries.service import PlannedQuery, QueryRequest, QueryService, check_query
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import describe, flag
 from hoglet.web.request_body import read_object
-from hoglet.web.router import PROJECT_PREFIX, Depends, Router
+from hoglet.web.router import (
+    CLIENT_CLOSED_REQUEST,
+    PROJECT_PREFIX,
+    Depends,
+    Router,
+    unless_disconnected,
+)
 
 router = Router()
 
@@ -199,7 +205,7 @@ def _remember(
 ) -> None:
     services = services_of(request)
     known = KnownRequest(
-        RepeatedQueries(services.endpoints.runner),
+        RepeatedQueries(services.endpoints.runner, services.service),
         scope,
         planned,
         (scope.principal, scope.project, variables),
@@ -214,6 +220,7 @@ class RepeatedQueries(msgspec.Struct, frozen=True):
     """Known requests of the query API; see ``RequestKind``."""
 
     runner: EndpointRunner
+    service: QueryService
 
     async def depends_on(self, planned: PlannedQuery, project: Project) -> Dependencies:
         """The project's variables."""
@@ -225,23 +232,34 @@ class RepeatedQueries(msgspec.Struct, frozen=True):
         """How often the cache of variables was cleared."""
         return self.runner.times_cleared
 
-    def after_rows(self, answer: RunResult) -> Pieces:
-        """The end of the body, which has no execution id."""
-        return (after_rows(answer, {}),)
+    @property
+    def has_execution_id(self) -> bool:
+        """It is not in the body."""
+        return False
 
-    def headers(self, etag: str, result: Result | None) -> Headers:
+    def after_rows(self, answer: RunResult) -> bytes:
+        """The end of the body."""
+        return after_rows(answer, {})
+
+    def headers(self, etag: str | None, result: Result | None, *, is_cached: bool) -> Headers:
         """None of its own."""
-        del etag, result
+        del etag, result, is_cached
         return []
 
     def executed(self, planned: PlannedQuery, now: datetime) -> None:
         """Nothing is noted besides the query log."""
 
+    async def run(self, scope: ProjectScope, planned: PlannedQuery) -> object:
+        """A result."""
+        return await self.service.run(scope, planned)
+
 
 async def _compute(request: Request, scope: ProjectScope, planned: PlannedQuery) -> Response:
     """Run a planned query, unless the client disconnects."""
-    service = services_of(request).service
-    outcome = await unless_disconnected(request, service.run(scope, planned))
+    outcome = outcome_of(request)
+    if outcome is None:
+        work = services_of(request).service.run(scope, planned)
+        outcome = await unless_disconnected(request.receive, work)
     return await _respond(request, scope, planned.request, outcome)
 
 

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.response import NeedsBackground
 from hoglet.endpoints.worker.query_errors import QueryError
@@ -26,7 +25,7 @@ from hoglet.queries.taxonomy import NotInTaxonomy, TaxonomyQuery
 from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import DocumentedResponse, describe
 from hoglet.web.request_body import read_object
-from hoglet.web.router import Depends, Router
+from hoglet.web.router import CLIENT_CLOSED_REQUEST, Depends, Router, unless_disconnected
 from hoglet.web.validation import Body, Text, validate
 
 router = Router()
@@ -84,7 +83,7 @@ async def execute_sql(request: Request, scope: Reader) -> Response:
     )
     try:
         planned = await service.plan(scope.project, asked)
-        outcome = await unless_disconnected(request, service.run(scope, planned))
+        outcome = await unless_disconnected(request.receive, service.run(scope, planned))
     except (QueryError, CostExceeded) as error:
         return JsonResponse(_failed(error.detail))
     if outcome is None:

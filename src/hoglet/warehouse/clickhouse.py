@@ -123,9 +123,10 @@ class ClickHouseWarehouse:
         query_id: str | None = None,
     ) -> QueryResult:
         """See ``Warehouse.query``."""
-        values = dict(params or {})
+        values, query_id = dict(params or {}), query_id or uuid4().hex
+        tag = _tag(query_id)
         return await self._read(
-            lambda client, tag: select(client, f"{tag} {sql}", values),
+            lambda client: select(client, f"{tag} {sql}", values),
             budget,
             query_id,
             is_built=self._is_built(sql),
@@ -142,19 +143,20 @@ class ClickHouseWarehouse:
         query_id: str | None = None,
     ) -> JsonRows | QueryResult:
         """See ``Warehouse.query_json``."""
-        values, most_bytes = dict(params or {}), budget.result_bytes
+        query_id = query_id or uuid4().hex
+        tag = _tag(query_id)
         is_streamed = self.is_embedded and (most_rows is None or most_rows > STREAMED_ROWS)
+        query = JsonQuery(
+            sql, dict(params or {}), zone, most_rows, budget.result_bytes, is_streamed=is_streamed
+        )
         if is_streamed:
             budget = replace(budget, block_rows=block_rows(most_rows))
-
-        def work(client: Client, tag: str) -> JsonRows | QueryResult:
-            return self._json.select(
-                client,
-                tag,
-                JsonQuery(sql, values, zone, most_rows, most_bytes, is_streamed=is_streamed),
-            )
-
-        return await self._read(work, budget, query_id, is_built=self._is_built(sql))
+        return await self._read(
+            lambda client: self._json.select(client, tag, query),
+            budget,
+            query_id,
+            is_built=self._is_built(sql),
+        )
 
     def _is_built(self, sql: str) -> bool:
         return self._cluster is not None and reads_built_rows(sql)
@@ -318,30 +320,16 @@ class ClickHouseWarehouse:
 
     async def _read[R](
         self,
-        work: Callable[[Client, str], R],
-        budget: QueryBudget,
-        query_id: str | None,
-        *,
-        is_built: bool,
-    ) -> R:
-        query_id = query_id or uuid4().hex
-        attributes = {"db.system.name": "clickhouse", "hoglet.query_id": query_id}
-        with tracing.child("query warehouse", kind="client", attributes=attributes):
-            return await self._submit_read(work, budget, query_id, is_built=is_built)
-
-    async def _submit_read[R](
-        self,
-        work: Callable[[Client, str], R],
+        work: Callable[[Client], R],
         budget: QueryBudget,
         query_id: str,
         *,
         is_built: bool,
     ) -> R:
-        tag = _tag(query_id)
-        future = self._readers.submit(
-            self._with_client, lambda client: work(client, tag), budget, is_built=is_built
-        )
-        return await self._running.result(query_id, future)
+        attributes = {"db.system.name": "clickhouse", "hoglet.query_id": query_id}
+        with tracing.child("query warehouse", kind="client", attributes=attributes):
+            future = self._readers.submit(self._with_client, work, budget, is_built=is_built)
+            return await self._running.result(query_id, future)
 
     async def _write(
         self,

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -285,13 +285,17 @@ class RunningQueries:
             QueryCancelled: :meth:`cancel` was called before the read began.
         """
         self._futures[query_id].append(future)
+        loop = asyncio.get_running_loop()
+        ended = loop.create_future()  # wrap_future takes 65 calls for this
+        future.add_done_callback(partial(call_soon, loop, partial(_wake, ended)))
         try:
-            return await asyncio.wrap_future(future)
+            await ended
+            return future.result()
+        except CancelledError:
+            raise QueryCancelled("The query was cancelled.") from None
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if future.cancelled() and not (task and task.cancelling()):
-                raise QueryCancelled("The query was cancelled.") from None
-            self._stop(query_id, [future])
+            if not future.cancel():
+                self._stop(query_id, [future])
             raise
         finally:
             self._forget_when_ended(query_id, future)
@@ -375,10 +379,17 @@ async def _ended(query_id: str, running: Sequence[Future[Any]]) -> None:
         log.warning("a query does not stop", action="cancel_slow", query_id=query_id)
 
 
+def _wake(ended: asyncio.Future[None]) -> None:
+    if not ended.done():
+        ended.set_result(None)
+
+
 def call_soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: Future[Any]) -> None:
     """Schedule a callback on the loop from another thread; no effect once the loop is closed."""
-    with contextlib.suppress(RuntimeError):
+    try:  # contextlib.suppress takes three calls, for each query
         loop.call_soon_threadsafe(work)
+    except RuntimeError:
+        return
 
 
 def _wait(running: Future[Any], seconds: float) -> None:

@@ -48,8 +48,8 @@ class JsonParts:
         """Length of all rows as one JSON array."""
         if self._is_whole:
             return self._rows_bytes
-        commas = len(self) - 1
-        return len(b"[") + self._rows_bytes + commas + len(b"]")
+        count = len(self._held) if self._file is None else len(self._spans)
+        return len(b"[") + self._rows_bytes + (count - 1) + len(b"]")
 
     def __len__(self) -> int:
         """The number of parts."""

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 import orjson
@@ -246,11 +246,19 @@ class JsonQuery(msgspec.Struct, frozen=True):
     is_streamed: bool
 
 
+class _Described(NamedTuple):
+    """The columns of a query, and the query that returns them as JSON, if there is one."""
+
+    columns: list[ResultColumn]
+    sql: str | None
+
+
 class JsonSelects:
     """Runs SELECTs that return JSON.
 
-    The columns of a query are determined before its first run (1 ms) and cached by its text and the
-    values that types depend on. Numbers are part of the text; other values are bound parameters.
+    The columns of a query are determined before its first run (1 ms) and cached with the query that
+    returns them as JSON, by its text, the values that types depend on, and the time zone. Numbers
+    are part of the text; other values are bound parameters.
 
     Args:
         is_embedded: whether the engine runs in this process.
@@ -260,7 +268,7 @@ class JsonSelects:
 
     def __init__(self, *, is_embedded: bool) -> None:
         self._read = _whole if is_embedded else _received
-        self._known = BoundedCache[Asked, list[ResultColumn]](REMEMBERED)
+        self._known = BoundedCache[Asked, _Described](REMEMBERED)
         self._lock = threading.Lock()
 
     def select(self, client: Client, tag: str, query: JsonQuery) -> JsonRows | QueryResult:
@@ -272,17 +280,17 @@ class JsonSelects:
         """
         sql = query.sql
         rows, params = _split_rows(query.params)
-        requested = (sql, *_deciding(sql, params))
-        columns = self._known.get(requested)
-        if columns is None:
+        requested = (query.zone, sql, *_deciding(sql, params))
+        described = self._known.get(requested)
+        if described is None:
             without_rows = _written_out(sql, dict.fromkeys(rows, "[]"))
             columns = _describe(client, f"{tag} {without_rows}", params)
-            self._remember(requested, columns)
-        sql = _written_out(sql, rows)
-        written = rewritten(sql, columns, query.zone)
+            described = _Described(columns, rewritten(sql, columns, query.zone))
+            self._remember(requested, described)
+        columns, written = described
         if written is None:
-            return select(client, f"{tag} {sql}", params)
-        written = f"{tag} {written}"
+            return select(client, f"{tag} {_written_out(sql, rows)}", params)
+        written = f"{tag} {_written_out(written, rows)}"
         writer = JsonPartsWriter(query.most_rows, query.most_bytes)
         if query.is_streamed:
             answer = read_blocks(client, written, params, columns, writer)
@@ -290,16 +298,16 @@ class JsonSelects:
                 return answer
         return read_rows(self._read(client, written, params), columns, writer)
 
-    def _remember(self, requested: Asked, columns: list[ResultColumn]) -> None:
+    def _remember(self, requested: Asked, described: _Described) -> None:
         with self._lock:
-            self._known.put(requested, columns)
+            self._known.put(requested, described)
 
 
 def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     """Split parameters into those that contain whole tables and all others."""
-    if not any(name.startswith(ROWS_PARAMETER) for name in params):
-        return {}, params
     rows = {name: text for name, text in params.items() if name.startswith(ROWS_PARAMETER)}
+    if not rows:
+        return rows, params
     return rows, {name: value for name, value in params.items() if name not in rows}
 
 
@@ -317,6 +325,8 @@ def _written_out(sql: str, rows: Mapping[str, str]) -> str:
 def _deciding(sql: str, params: Mapping[str, Any]) -> list[str]:
     """The bound strings on which column types may depend: units, type names, time zones."""
     texts = [value for value in params.values() if isinstance(value, str)]
+    if not texts:
+        return texts
     if _TYPED_BY_TEXT.search(sql):
         return texts
     return [text for text in texts if text in timezone_names()]

@@ -26,7 +26,6 @@ _SANE_ID = re.compile(r"[A-Za-z0-9._\-]{1,100}")
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _QUIET_PATHS = frozenset({"/_health", "/_readyz", "/metrics"})
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_BUCKET_NAMES = (*(str(float(bound)) for bound in BUCKETS_S), "+Inf")
 
 
 class RequestMetrics(Collector):
@@ -38,7 +37,7 @@ class RequestMetrics(Collector):
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._counts: dict[tuple[str, str, int], int] = {}
-        self._times: dict[tuple[str, str], _Times] = {}
+        self._times: dict[tuple[str, str], TimeBuckets] = {}
         registry.register(self)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -47,9 +46,8 @@ class RequestMetrics(Collector):
         self._counts[key] = self._counts.get(key, 0) + 1
         times = self._times.get((method, route))
         if times is None:
-            times = self._times[method, route] = _Times()
-        times.total += seconds
-        times.counts[bisect_left(BUCKETS_S, seconds)] += 1
+            times = self._times[method, route] = TimeBuckets(BUCKETS_S)
+        times.observe(seconds)
 
     @override
     def collect(self) -> Iterable[Metric]:
@@ -63,19 +61,35 @@ class RequestMetrics(Collector):
             "hoglet_http_request_seconds", "Response time.", labels=("method", "route")
         )
         for labels, times in list(self._times.items()):
-            buckets = zip(_BUCKET_NAMES, accumulate(times.counts), strict=True)
-            time_taken.add_metric(labels, list(buckets), times.total)
+            time_taken.add_metric(labels, times.buckets(), times.total)
         return (count, time_taken)
 
 
-class _Times:
-    """Response times of a route; the last count is of those above all buckets."""
+class TimeBuckets:
+    """A histogram of times in plain numbers.
 
-    __slots__ = ("counts", "total")
+    Args:
+        bounds: upper bounds of the buckets, in seconds.
 
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BUCKETS_S) + 1)
+    Concurrency: counted by one thread.
+    """
+
+    __slots__ = ("_bounds", "_counts", "total")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)  # the last one is of those above all bounds
         self.total = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Record a time."""
+        self.total += seconds
+        self._counts[bisect_left(self._bounds, seconds)] += 1
+
+    def buckets(self) -> list[tuple[str, int]]:
+        """How many were at most as long as each bound: ``[("0.001", 3), …, ("+Inf", 9)]``."""
+        names = (*(str(float(bound)) for bound in self._bounds), "+Inf")
+        return list(zip(names, accumulate(self._counts), strict=True))
 
 
 class RequestLogMiddleware:

@@ -11,8 +11,9 @@ dependencies, which run first, in order::
 It responds with a :class:`hoglet.web.json_response.JsonResponse`.
 """
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAliasType, get_args, override
 
@@ -23,9 +24,12 @@ from starlette.responses import Response
 from starlette.routing import Match, Route, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hoglet.kit.errors import HogletError
 from hoglet.web.pagination import ORIGINAL_PATH
 
 PROJECT_PREFIX = "/api/projects/{project_id}"
+CLIENT_CLOSED_REQUEST = 499
+_LISTEN_AFTER_SECONDS = 0.01
 _ENVIRONMENTS = "/api/environments"
 _PROJECTS = "/api/projects"
 _UNTOUCHED = ("/_nicegui",)  # the console's websocket transport needs its slashes
@@ -261,3 +265,53 @@ def arguments_of(endpoint: Handler) -> HandlerArguments:
         else:
             raise TypeError(f"{endpoint.__qualname__}: {name} is no argument of a handler")
     return HandlerArguments(tuple(requests), tuple(path), tuple(dependencies))
+
+
+async def unless_disconnected[T](receive: Receive, work: Coroutine[Any, Any, T]) -> T | None:
+    """Do the work; cancel it and return None if the client disconnects."""
+    watch = _DisconnectWatch(receive)
+    try:
+        outcome = await work
+    except (asyncio.CancelledError, HogletError):
+        if not watch.has_cancelled():
+            raise
+        return None
+    finally:
+        watch.end()
+    return None if watch.has_cancelled() else outcome
+
+
+class _DisconnectWatch:
+    """Cancels the current task if the client disconnects, as a timeout does when it expires.
+
+    It begins to listen after ``_LISTEN_AFTER_SECONDS``, because most runs have ended by then.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "requests are handled in tasks"  # noqa: S101 (of asyncio)
+        self._task = task
+        self._receive = receive
+        self._cancelling = task.cancelling()
+        self._is_gone = False
+        self._listener: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(_LISTEN_AFTER_SECONDS, self._listen)
+
+    def has_cancelled(self) -> bool:
+        """Whether the task was cancelled by this watch only; takes the cancellation back."""
+        return self._is_gone and self._task.uncancel() <= self._cancelling
+
+    def end(self) -> None:
+        """Stop listening."""
+        self._timer.cancel()
+        if self._listener is not None:
+            self._listener.cancel()
+
+    def _listen(self) -> None:
+        self._listener = asyncio.ensure_future(self._cancel_when_gone())
+
+    async def _cancel_when_gone(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._is_gone = True
+        self._task.cancel()

@@ -46,6 +46,50 @@ async def test_a_known_run_differs_in_its_execution_id_only(endpoints: EndpointW
     assert without_ids(second.headers) == without_ids(third.headers)
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    "query", ["SELECT 1 AS n", "SELECT repeat('x', 100) AS n FROM numbers(20000) LIMIT 20000"]
+)
+async def test_a_known_run_that_is_computed_has_the_response_of_the_first(
+    endpoints: EndpointWorld, method: str, query: str
+) -> None:
+    await endpoints.create(query, name="a")
+    url = f"{endpoints.base}/a/run"
+    sent: dict[str, Any] = {"params": {"refresh": "force_blocking"}}
+    if method == "POST":
+        sent = {"json": {"refresh": "force_blocking"}}
+    runs = [await endpoints.client.request(method, url, **sent) for _ in range(TIMES)]
+    bodies = [each.json() for each in runs]
+    assert len({each.pop("execution_id") for each in bodies}) == TIMES
+    assert bodies[0] == bodies[1] == bodies[2]
+    headers = [without_ids(each.headers) for each in runs]
+    assert headers[0] == headers[1] == headers[2]
+    assert float(runs[2].headers["hoglet-elapsed-seconds"]) > 0
+    if method == "GET":
+        etag = {"If-None-Match": runs[0].headers["etag"]}
+        known = [await endpoints.client.get(url, headers=etag, **sent) for _ in range(TIMES)]
+        assert [(each.status_code, each.content) for each in known] == [(304, b"")] * TIMES
+        described = [without_ids(each.headers) for each in known]
+        assert described[0] == described[1] == described[2]
+
+
+@REFRESH
+async def test_the_error_of_a_known_run_is_that_of_the_first(
+    endpoints: EndpointWorld, refresh: str
+) -> None:
+    await endpoints.create("SELECT intDiv(1, number) FROM numbers(10)", name="a")
+    failed = [await endpoints.run("a", refresh=refresh) for _ in range(TIMES)]
+    assert [each.status_code for each in failed] == [400] * TIMES
+    assert failed[0].json() == failed[1].json() == failed[2].json()
+    headers = [without_ids(each.headers) for each in failed]
+    assert headers[0] == headers[1] == headers[2]
+    await endpoints.services.notes.flush()
+    await endpoints.create("SELECT query_id, exception FROM query_log", name="log")
+    logged = (await endpoints.ran("log", refresh="force_blocking"))["results"]
+    assert len({query_id for query_id, _ in logged}) == TIMES
+    assert all("ivision by zero" in exception for _, exception in logged)
+
+
 @REFRESH
 async def test_a_key_that_ends_is_refused_at_once(endpoints: EndpointWorld, refresh: str) -> None:
     await endpoints.create(name="a")

@@ -273,18 +273,33 @@ async def test_equal_runs_at_once_are_computed_once(endpoints: EndpointWorld) ->
     assert len({answer["execution_id"] for answer in answers}) == 10
 
 
-async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) -> None:
+@pytest.mark.parametrize("refresh", ["blocking", "force_blocking"])
+async def test_a_client_that_leaves_cancels_its_query(
+    endpoints: EndpointWorld, refresh: str
+) -> None:
     # Another function than in the test before, whose query may still be ending.
     await endpoints.create(SLOW.replace("sipHash64", "metroHash64"), name="slow")
+    for times in (1, 2):  # the second run is known
+        assert await _left_run(endpoints, refresh) == 499
+        logged = (await endpoints.get("/slow/logs")).json()["results"]
+        sql = f"SELECT count() FROM query_log WHERE project_id = {endpoints.project_id}"
+        rows = (await endpoints.warehouse.query(sql)).rows[0][0]
+        lines = [(line["level"], "disconnected" in line["message"]) for line in logged]
+        assert (rows, lines) == (times, [("ERROR", True)] * times)
+
+
+async def _left_run(endpoints: EndpointWorld, refresh: str) -> int:
+    """The status of a run whose client leaves while the engine computes."""
     gone = asyncio.Event()
     sent = False
     answered: list[Any] = []
+    body = b'{"refresh": "%s"}' % refresh.encode()
 
     async def receive() -> dict[str, Any]:
         nonlocal sent
         if not sent:
             sent = True
-            return {"type": "http.request", "body": b"{}", "more_body": False}
+            return {"type": "http.request", "body": body, "more_body": False}
         await gone.wait()
         return {"type": "http.disconnect"}
 
@@ -310,12 +325,7 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
     gone.set()
     await asyncio.wait_for(running, 60)
     await _wait_for_queries(endpoints, is_running=False)
-    assert answered[0]["status"] == 499
-    logged = (await endpoints.get("/slow/logs")).json()["results"]
-    sql = f"SELECT count() FROM query_log WHERE project_id = {endpoints.project_id}"
-    rows = (await endpoints.warehouse.query(sql)).rows[0][0]
-    lines = [(line["level"], "disconnected" in line["message"]) for line in logged]
-    assert (rows, lines) == (1, [("ERROR", True)])
+    return answered[0]["status"]
 
 
 async def _wait_for_queries(endpoints: EndpointWorld, *, is_running: bool) -> None:

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from starlette.requests import Request
 
-from hoglet.endpoints.run.api import unless_disconnected
 from hoglet.kit.errors import NotFound
+from hoglet.web.router import unless_disconnected
 
 
 class Client:
@@ -17,9 +16,8 @@ class Client:
     def __init__(self) -> None:
         self.is_gone = asyncio.Event()
         self.listened = asyncio.Event()
-        self.request = Request({"type": "http", "method": "POST", "headers": []}, self._receive)
 
-    async def _receive(self) -> Any:
+    async def receive(self) -> Any:
         self.listened.set()
         await self.is_gone.wait()
         return {"type": "http.disconnect"}
@@ -57,7 +55,7 @@ async def test_work_that_ends_at_once_is_not_listened_for() -> None:
     async def work() -> int:
         return 5
 
-    assert await unless_disconnected(client.request, work()) == 5
+    assert await unless_disconnected(client.receive, work()) == 5
     await asyncio.sleep(0.03)
     assert not client.listened.is_set()
 
@@ -69,7 +67,7 @@ async def test_longer_work_ends_while_the_client_waits() -> None:
         await client.listened.wait()
         return 5
 
-    assert await unless_disconnected(client.request, work()) == 5
+    assert await unless_disconnected(client.receive, work()) == 5
     client.is_gone.set()
     await asyncio.sleep(0.03)
     assert cancelling() == 0
@@ -78,7 +76,7 @@ async def test_longer_work_ends_while_the_client_waits() -> None:
 async def test_a_client_that_leaves_cancels_the_work_and_waits_for_its_end() -> None:
     client, work = Client(), Work()
     asyncio.get_running_loop().call_later(0.03, client.is_gone.set)
-    assert await unless_disconnected(client.request, work.run()) is None
+    assert await unless_disconnected(client.receive, work.run()) is None
     assert work.is_cancelled
     assert work.is_cleaned
     assert cancelling() == 0
@@ -92,7 +90,7 @@ async def test_an_error_while_the_work_is_cancelled_is_not_answered() -> None:
 
     client, work = Client(), Work(fail)
     asyncio.get_running_loop().call_later(0.03, client.is_gone.set)
-    assert await unless_disconnected(client.request, work.run()) is None
+    assert await unless_disconnected(client.receive, work.run()) is None
     assert cancelling() == 0
 
 
@@ -104,7 +102,7 @@ async def test_an_error_of_the_work_is_raised() -> None:
         raise NotFound
 
     with pytest.raises(NotFound):
-        await unless_disconnected(client.request, work())
+        await unless_disconnected(client.receive, work())
     assert cancelling() == 0
 
 
@@ -115,13 +113,13 @@ async def test_work_that_cancels_itself_is_not_a_client_that_left() -> None:
         raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        await unless_disconnected(client.request, work())
+        await unless_disconnected(client.receive, work())
 
 
 @pytest.mark.parametrize("leaves", [False, True])
 async def test_a_request_that_is_cancelled_from_outside_ends(leaves: bool) -> None:
     client, work = Client(), Work()
-    request = asyncio.ensure_future(unless_disconnected(client.request, work.run()))
+    request = asyncio.ensure_future(unless_disconnected(client.receive, work.run()))
     await client.listened.wait()
     if leaves:
         client.is_gone.set()
@@ -143,5 +141,5 @@ async def test_work_that_goes_on_after_the_client_left_leaves_no_cancellation() 
         return 0
 
     asyncio.get_running_loop().call_later(0.03, client.is_gone.set)
-    assert await unless_disconnected(client.request, work()) is None
+    assert await unless_disconnected(client.receive, work()) is None
     assert cancelling() == 0

@@ -14,8 +14,12 @@ from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
 from hoglet.endpoints.query_schema import expand
-from hoglet.endpoints.run.cache import Result, ResultCache, SingleFlight
-from hoglet.endpoints.run.executor import ConcurrencyLimiter
+from hoglet.endpoints.run.cache import (
+    ConcurrencyLimiter,
+    Result,
+    ResultCache,
+    SingleFlight,
+)
 from hoglet.endpoints.run.plan import depends_on
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
@@ -220,6 +224,40 @@ async def test_a_slot_is_waited_for_only_so_long() -> None:
     await waiting
     slots.release()
     await slots.acquire()
+
+
+async def test_slots_are_given_in_order_of_arrival() -> None:
+    slots, order = ConcurrencyLimiter(1, wait_seconds=5), list[int]()
+
+    async def take(number: int) -> None:
+        await slots.acquire()
+        order.append(number)
+        slots.release()
+
+    await slots.acquire()
+    waiting = [asyncio.ensure_future(take(number)) for number in range(4)]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    slots.release()
+    await asyncio.wait(waiting)
+    assert order == [0, 2, 3]
+
+
+async def test_a_slot_given_to_somebody_who_is_being_cancelled_is_not_lost() -> None:
+    slots = ConcurrencyLimiter(1, wait_seconds=5)
+    for is_given_first in (True, False):
+        await slots.acquire()
+        leaving, staying = (asyncio.ensure_future(slots.acquire()) for _ in range(2))
+        await asyncio.sleep(0)
+        if is_given_first:
+            slots.release()
+            leaving.cancel()
+        else:
+            leaving.cancel()
+            slots.release()
+        await asyncio.wait({leaving, staying})
+        assert leaving.cancelled()
+        slots.release()
 
 
 def test_an_old_comparison_moves_to_its_own_place() -> None:

@@ -9,15 +9,16 @@ docs/spec/query-endpoints.md#101-tables-and-columns (query_log).
 """
 
 import asyncio
-import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, override
 from uuid import UUID
 
 import msgspec
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
 from sqlalchemy.exc import OperationalError
 
 from hoglet.endpoints import repository
@@ -28,6 +29,7 @@ from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
+from hoglet.web.request_log import TimeBuckets
 
 logger = structlog.get_logger(__name__)
 
@@ -91,7 +93,7 @@ class QueryLogEntry(msgspec.Struct, frozen=True):
         target: RunTarget,
         request: RunRequest,
         *,
-        execution_id: UUID,
+        execution_id: str,
         started_at: datetime,
         user_id: int | None,
     ) -> "QueryLogEntry":
@@ -102,8 +104,8 @@ class QueryLogEntry(msgspec.Struct, frozen=True):
             name=target.name,
             version=target.version,
             query=target.query.get("query") or target.query["kind"],
-            execution_id=str(execution_id),
-            query_id=request.client_query_id or str(execution_id),
+            execution_id=execution_id,
+            query_id=request.client_query_id or execution_id,
             started_at=started_at,
             user_id=user_id,
         )
@@ -119,29 +121,38 @@ class QueryLogEntry(msgspec.Struct, frozen=True):
         return f"{start}took {took}: path {path}, cache {cache}, {self.rows} rows"
 
 
-class QueryMetrics:
-    """Prometheus metrics of all queries, from endpoints and the query API."""
+class QueryMetrics(Collector):
+    """Prometheus metrics of all queries, from endpoints and the query API.
+
+    Concurrency: counted by one thread.
+    """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._count = Counter(
-            "hoglet_queries",
-            "Queries by source of the result: cache, table (materialized), engine or error.",
-            ("answered",),
-            registry=registry,
-        )
-        self._seconds = Histogram(
-            "hoglet_query_seconds",
-            "Time of a query from request to result.",
-            buckets=_BUCKETS_S,
-            registry=registry,
-        )
-        # Looking up the child for a label costs more than counting.
-        self._counter = functools.cache(self._count.labels)
+        self._counts: dict[str, int] = {}
+        self._times = TimeBuckets(_BUCKETS_S)
+        registry.register(self)
 
     def observe(self, entry: QueryLogEntry) -> None:
         """Record a query."""
-        self._counter(_answered(entry)).inc()
-        self._seconds.observe(entry.seconds)
+        answered = _answered(entry)
+        self._counts[answered] = self._counts.get(answered, 0) + 1
+        self._times.observe(entry.seconds)
+
+    @override
+    def collect(self) -> Iterable[Metric]:
+        """The metrics as they are now."""
+        count = CounterMetricFamily(
+            "hoglet_queries",
+            "Queries by source of the result: cache, table (materialized), engine or error.",
+            labels=("answered",),
+        )
+        for answered, number in list(self._counts.items()):
+            count.add_metric((answered,), number)
+        time_taken = HistogramMetricFamily(
+            "hoglet_query_seconds", "Time of a query from request to result."
+        )
+        time_taken.add_metric((), self._times.buckets(), self._times.total)
+        return (count, time_taken)
 
 
 def _answered(entry: QueryLogEntry) -> str:

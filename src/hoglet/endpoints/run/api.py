@@ -4,8 +4,6 @@ Source: docs/spec/query-endpoints.md#5-run-rows-8-9 and
 docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
-import asyncio
-from collections.abc import Coroutine
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +12,6 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive
 
 from hoglet.access.auth import authorize
 from hoglet.access.principals import Project, ProjectScope
@@ -24,16 +21,14 @@ from hoglet.endpoints.container import EndpointServices, urls_of
 from hoglet.endpoints.response_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.fast_path import (
-    Dependencies,
-    Headers,
     KnownRequest,
-    Pieces,
     PlannedRun,
-    around_execution_id,
+    outcome_of,
     taken_over,
 )
 from hoglet.endpoints.run.plan import readable_system_tables
 from hoglet.endpoints.run.request import JSON, polled_id, read_run
+from hoglet.endpoints.run.request_kinds import Dependencies, Headers
 from hoglet.endpoints.run.response import (
     VARY,
     NeedsBackground,
@@ -53,14 +48,11 @@ from hoglet.endpoints.tenant_tokens.grants import (
     restricted,
     tenant_query_id,
 )
-from hoglet.kit.errors import HogletError, Invalid, NotFound
+from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.cors import EXPOSED
 from hoglet.web.openapi import DocumentedResponse, OpenResponse, describe, flag, number, text
-from hoglet.web.router import PROJECT_PREFIX
+from hoglet.web.router import CLIENT_CLOSED_REQUEST, PROJECT_PREFIX, unless_disconnected
 from hoglet.web.validation import REQUIRED
-
-CLIENT_CLOSED_REQUEST = 499
-_LISTEN_AFTER_SECONDS = 0.01
 
 
 class Accepted(DocumentedResponse):
@@ -139,7 +131,10 @@ async def run_endpoint(request: Request) -> Response:
         planned = await _plan(request, services, scope, current)
         _remember(request, services, scope, planned, variables)
     form = form_of(request, planned.read_plan.target)
-    outcome = await unless_disconnected(request, _run(services, scope, planned))
+    outcome = outcome_of(request)
+    if outcome is None:
+        work = run_planned(services, scope, planned)
+        outcome = await unless_disconnected(request.receive, work)
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     return await _respond(request, services, scope, outcome, form)
@@ -271,6 +266,10 @@ def _limits(services: EndpointServices, scope: ProjectScope, target: RunTarget |
     return set_limits(limits)
 
 
+_OPEN_HEADERS = [(name.lower().encode(), value.encode()) for name, value in EXPOSED.items()]
+_VARY_HEADERS = [(name.lower().encode(), value.encode()) for name, value in VARY.items()]
+
+
 class EndpointRuns(msgspec.Struct, frozen=True):
     """Known requests of endpoints; see ``RequestKind``."""
 
@@ -290,26 +289,42 @@ class EndpointRuns(msgspec.Struct, frozen=True):
         """How often the caches of endpoints and variables were cleared."""
         return self.services.targets.times_cleared + self.services.runner.times_cleared
 
-    def after_rows(self, answer: RunResult) -> Pieces:
-        """The end of the body; the execution id goes between the two pieces."""
-        return around_execution_id(answer)
+    @property
+    def has_execution_id(self) -> bool:
+        """It is in the body."""
+        return True
 
-    def headers(self, etag: str, result: Result | None) -> Headers:
-        """With the ETag, the headers for browsers, and the cost."""
-        headers = {"ETag": etag, **VARY, **EXPOSED}
-        if result is not None:
-            headers |= cost_headers(result, is_cached=True)
-        return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    def after_rows(self, answer: RunResult) -> bytes:
+        """The end of the body."""
+        return answer.after_rows()
+
+    def headers(self, etag: str | None, result: Result | None, *, is_cached: bool) -> Headers:
+        """The headers for browsers, with the ETag and the cost."""
+        headers = _OPEN_HEADERS
+        if etag is not None:
+            headers = [*headers, *_VARY_HEADERS, (b"etag", etag.encode())]
+        if result is None:
+            return headers
+        cost = cost_headers(result, is_cached=is_cached)
+        return [
+            *headers,
+            *((name.lower().encode(), value.encode()) for name, value in cost.items()),
+        ]
 
     def executed(self, planned: PlannedRun, now: datetime) -> None:
         """Note when the version was last run."""
         target = planned.read_plan.target
         self.services.query_log.executed(target.endpoint_id, target.version_id, now)
 
+    async def run(self, scope: ProjectScope, planned: PlannedRun) -> object:
+        """A result."""
+        return await run_planned(self.services, scope, planned)
 
-async def _run(
+
+async def run_planned(
     services: EndpointServices, scope: ProjectScope, planned: PlannedRun
 ) -> RunResult | AsyncRunRow:
+    """Run, or start a background run, and note when the version was last run."""
     target = planned.read_plan.target
     outcome = await services.runner.run(scope, planned.read_plan, planned.run_request)
     services.query_log.executed(target.endpoint_id, target.version_id, services.access.clock.now())
@@ -333,53 +348,3 @@ async def _respond(
         scope, NeedsBackground(outcome.target, outcome.request)
     )
     return answered(request, outcome, form, query_status(refreshing, labels=["endpoint"]))
-
-
-async def unless_disconnected[T](request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """Do the work; cancel it and return None if the client disconnects."""
-    watch = _DisconnectWatch(request.receive)
-    try:
-        outcome = await work
-    except (asyncio.CancelledError, HogletError):
-        if not watch.has_cancelled():
-            raise
-        return None
-    finally:
-        watch.end()
-    return None if watch.has_cancelled() else outcome
-
-
-class _DisconnectWatch:
-    """Cancels the current task if the client disconnects, as a timeout does when it expires.
-
-    It begins to listen after ``_LISTEN_AFTER_SECONDS``, because most runs have ended by then.
-    """
-
-    def __init__(self, receive: Receive) -> None:
-        task = asyncio.current_task()
-        assert task is not None, "requests are handled in tasks"  # noqa: S101 (of asyncio)
-        self._task = task
-        self._receive = receive
-        self._cancelling = task.cancelling()
-        self._is_gone = False
-        self._listener: asyncio.Task[None] | None = None
-        self._timer = asyncio.get_running_loop().call_later(_LISTEN_AFTER_SECONDS, self._listen)
-
-    def has_cancelled(self) -> bool:
-        """Whether the task was cancelled by this watch only; takes the cancellation back."""
-        return self._is_gone and self._task.uncancel() <= self._cancelling
-
-    def end(self) -> None:
-        """Stop listening."""
-        self._timer.cancel()
-        if self._listener is not None:
-            self._listener.cancel()
-
-    def _listen(self) -> None:
-        self._listener = asyncio.ensure_future(self._cancel_when_gone())
-
-    async def _cancel_when_gone(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-        self._is_gone = True
-        self._task.cancel()

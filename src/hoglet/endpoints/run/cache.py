@@ -1,22 +1,24 @@
-"""The result cache, bounded in bytes, and the computations in progress that runs can join.
+"""The result cache, bounded in bytes; computations in progress that runs can join; their slots.
 
 Source: docs/spec/query-endpoints.md#53-refresh and
 docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
+from hoglet.endpoints.errors import too_many_queries
 from hoglet.warehouse import JsonParts
 
 type Json = dict[str, Any]
 
 _OVERHEAD_BYTES = 2_000
+_RETRY_AFTER_SECONDS = 5
 
 
 class Result(msgspec.Struct, frozen=True, weakref=True):
@@ -100,10 +102,11 @@ class ResultCache:
     def put(self, key: str, result: Result) -> None:
         """Cache a result, unless it is larger than a quarter of the capacity."""
         self._remove(key)
-        if result.size_bytes * 4 > self._capacity:
+        size_bytes = result.size_bytes
+        if size_bytes * 4 > self._capacity:
             return
         self._results[key] = result
-        self.size_bytes += result.size_bytes
+        self.size_bytes += size_bytes
         while self.size_bytes > self._capacity:
             self._remove(next(iter(self._results)))
 
@@ -161,3 +164,82 @@ class SingleFlight[T]:
 
 async def _run[T](compute: Callable[[], Awaitable[T]]) -> T:
     return await compute()
+
+
+class ConcurrencyLimiter:
+    """At most ``count`` slots at once, in order of arrival.
+
+    Concurrency: used from one event loop.
+    """
+
+    def __init__(self, count: int, *, wait_seconds: float) -> None:
+        self._free = count
+        self._waiting = deque[asyncio.Future[None]]()
+        self._wait_seconds = wait_seconds
+
+    async def acquire(self) -> None:
+        """Take a slot, which must be released; wait up to ``wait_seconds`` for it.
+
+        Raises:
+            TooManyQueries: none became free in time.
+        """
+        if self._free:  # nobody waits while a slot is free
+            self._free -= 1
+            return
+        slot = asyncio.get_running_loop().create_future()
+        self._waiting.append(slot)
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await slot
+        except TimeoutError:
+            self._give_up(slot)
+            raise too_many_queries(_RETRY_AFTER_SECONDS) from None
+        except BaseException:
+            self._give_up(slot)
+            raise
+
+    def release(self) -> None:
+        """Return a slot; whoever has waited longest gets it."""
+        while self._waiting:
+            slot = self._waiting.popleft()
+            if not slot.done():
+                slot.set_result(None)
+                return
+        self._free += 1
+
+    def _give_up(self, slot: "asyncio.Future[None]") -> None:
+        """Do not wait any more; a slot that was given at the same time is for the next one."""
+        if slot.cancel() or slot.cancelled():
+            if slot in self._waiting:
+                self._waiting.remove(slot)
+        else:
+            self.release()
+
+
+class Turn:
+    """Holds a slot during a block, on cancellation until the engine has ended the query.
+
+    Args:
+        slots: the slots.
+        query_id: the id of the query in the engine.
+        stop: stops a query, and waits until the engine has ended it.
+    """
+
+    __slots__ = ("_query_id", "_slots", "_stop")
+
+    def __init__(
+        self, slots: ConcurrencyLimiter, query_id: str, stop: Callable[[str], Awaitable[None]]
+    ) -> None:
+        self._slots = slots
+        self._query_id = query_id
+        self._stop = stop
+
+    async def __aenter__(self) -> None:
+        await self._slots.acquire()
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None and issubclass(kind, asyncio.CancelledError):
+                await self._stop(self._query_id)
+        finally:
+            self._slots.release()

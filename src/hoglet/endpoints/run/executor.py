@@ -9,8 +9,7 @@ docs/spec/query-endpoints.md#6-errors-keys-limits (concurrency cap).
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
@@ -20,10 +19,9 @@ from msgspec.structs import replace
 
 from hoglet.endpoints.encoding.json import encode_parts
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.errors import too_many_queries
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.insights.runs import compute_insight, read_items
-from hoglet.endpoints.run.cache import Result
+from hoglet.endpoints.run.cache import ConcurrencyLimiter, Result, Turn
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
 from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.endpoints.run.targets import Materialization
@@ -39,35 +37,7 @@ from hoglet.warehouse.errors import QueryRefused
 from hoglet.warehouse.json_parts import refuse_large
 
 ROWS_AT_ONCE = 1_000  # larger results are encoded in a thread: 50,000 rows take 80 ms
-_RETRY_AFTER_SECONDS = 5
 _WIDE_TYPES = re.compile(r"\bDate32\b|\bDateTime64\(0(?:, ('[^']*'))?\)")
-
-
-class ConcurrencyLimiter:
-    """At most ``count`` slots at once; callers wait up to ``wait_seconds`` for one."""
-
-    def __init__(self, count: int, *, wait_seconds: float) -> None:
-        self._semaphore = asyncio.Semaphore(count)
-        self._wait_seconds = wait_seconds
-
-    async def acquire(self) -> None:
-        """Take a slot, which must be released.
-
-        Raises:
-            TooManyQueries: none became free in time.
-        """
-        if not self._semaphore.locked():
-            await self._semaphore.acquire()
-            return
-        try:
-            async with asyncio.timeout(self._wait_seconds):
-                await self._semaphore.acquire()
-        except TimeoutError:
-            raise too_many_queries(_RETRY_AFTER_SECONDS) from None
-
-    def release(self) -> None:
-        """Return a slot."""
-        self._semaphore.release()
 
 
 class ExecutionLimits(msgspec.Struct, frozen=True):
@@ -137,7 +107,7 @@ class QueryExecutor:
             )
         slots = self._limits.inline if materialization is None else self._limits.materialized
         compiled = await self._with_system_rows(read_plan, await self._compile(read_plan))
-        async with self._slot(slots, query_id):
+        async with Turn(slots, query_id, self.stop):
             started_at = self._clock.now()
             budget = QueryBudget(seconds=seconds, result_bytes=self._limits.result_bytes)
             answer = await self._query(read_plan, compiled, query_id, budget)
@@ -161,18 +131,6 @@ class QueryExecutor:
     async def stop(self, query_id: str) -> None:
         """Stop the queries with this id and wait until the engine has ended them."""
         await self._warehouse.cancel(query_id)
-
-    @asynccontextmanager
-    async def _slot(self, slots: ConcurrencyLimiter, query_id: str) -> AsyncGenerator[None]:
-        """Hold a slot during the block, on cancellation until the engine has ended the query."""
-        await slots.acquire()
-        try:
-            yield
-        except asyncio.CancelledError:
-            await self.stop(query_id)
-            raise
-        finally:
-            slots.release()
 
     async def _query(
         self, read_plan: ReadPlan, compiled: EndpointSql, query_id: str, budget: QueryBudget
@@ -204,7 +162,7 @@ class QueryExecutor:
         budget = QueryBudget(seconds=seconds)
         select = partial(self._warehouse.query, budget=budget, query_id=query_id)
         table = materialization.table or ""
-        async with self._slot(self._limits.materialized, query_id):
+        async with Turn(self._limits.materialized, query_id, self.stop):
             rows_json, count, spent = await read_items(
                 select, table, read_plan.project, read_plan.query, read_plan.variables
             )
@@ -218,12 +176,12 @@ class QueryExecutor:
         slots = self._limits.inline
         query = read_plan.query
         if is_of_all_time(query):
-            async with self._slot(slots, query_id):
+            async with Turn(slots, query_id, self.stop):
                 query = await since_oldest(
                     self._compiler, self._warehouse, read_plan.project, query, query_id=query_id
                 )
         compiled = await self._compile_insight(read_plan, query)
-        async with self._slot(slots, query_id):
+        async with Turn(slots, query_id, self.stop):
             computed = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
             )

@@ -2,17 +2,19 @@
 
 What a request is allowed to do and how it is planned depends only on its head, its body and some
 rows, so both are remembered by the head and the body as sent, together with the rows. Such a
-request is checked and, if the result cache has its result, answered before it is routed: the
-response is joined from bytes. Everything that is not a plain hit goes on to the route, which takes
-over the plan. The rows of results stay in the result cache, which bounds them.
+request is checked and answered before it is routed: from the result cache, with a response that is
+joined from bytes, or by computing the plan. Errors, other formats than JSON, large results and
+background runs are left to the route, which takes over the plan, and the result if there is one.
+The rows of results stay in the result cache, which bounds them.
 
-Source: docs/adr/0026-short-endpoint-runs.md, docs/adr/0059-answered-before-routing.md.
+Source: docs/adr/0026-short-endpoint-runs.md, docs/adr/0059-answered-before-routing.md,
+docs/adr/0066-runs-computed-before-routing.md.
 """
 
 from datetime import UTC, datetime, timedelta
 from operator import is_
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 from weakref import ref
 
@@ -22,12 +24,13 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope
 
 from hoglet.access.auth import AccessService, bearer_key, find_project
-from hoglet.access.principals import Project, ProjectScope
+from hoglet.access.principals import ProjectScope
 from hoglet.access.rate_limit import Limits
 from hoglet.endpoints.query_log.log import QueryLog, QueryLogEntry
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.request import JSON
+from hoglet.endpoints.run.request_kinds import Headers, Planned, RequestKind
 from hoglet.endpoints.run.response import (
     BODY_START,
     LARGE_BYTES,
@@ -35,7 +38,7 @@ from hoglet.endpoints.run.response import (
     etag_of,
     is_known,
 )
-from hoglet.endpoints.run.runner import EndpointRunner
+from hoglet.endpoints.run.runner import FORCED, EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.cache import BoundedCache
@@ -43,11 +46,10 @@ from hoglet.kit.clock import new_id_text
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse import JsonParts
 from hoglet.web.request_body import BODY, receive_body
-from hoglet.web.router import Answer
+from hoglet.web.router import CLIENT_CLOSED_REQUEST, Answer, unless_disconnected
 
 type Pieces = tuple[bytes, ...]
 """The end of a body, from the comma after its rows; the execution id goes between the pieces."""
-type Headers = list[tuple[bytes, bytes]]
 type _Checked = tuple[float, int]
 """When to check a request again, on the monotonic clock, and how often caches were cleared."""
 type Head = tuple[str, str, bytes, tuple[tuple[bytes, bytes], ...]]
@@ -69,22 +71,11 @@ _DECIDING = frozenset(
     }
 )
 _HEAD, _KNOWN, _REFUSAL = "hoglet.head", "hoglet.known_request", "hoglet.refusal"
+_OUTCOME = "hoglet.outcome"
+_COMPUTED = FORCED | {"blocking", "force_cache"}
+"""Refresh modes that wait for the result."""
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
-_NO_ID = UUID(int=0)
-
-
-class Planned(Protocol):
-    """A request that passed all checks, with its plan."""
-
-    @property
-    def run_request(self) -> RunRequest:
-        """The request as parsed."""
-        ...
-
-    @property
-    def read_plan(self) -> ReadPlan:
-        """Its plan."""
-        ...
+_NO_ID_TEXT = str(UUID(int=0))
 
 
 class PlannedRun(NamedTuple):
@@ -93,41 +84,6 @@ class PlannedRun(NamedTuple):
     run_request: RunRequest
     read_plan: ReadPlan
     current: RunTarget
-
-
-class Dependencies(NamedTuple):
-    """Rows that a plan is made from, and how long they are cached, on the monotonic clock."""
-
-    rows: tuple[object, ...]
-    until: float
-
-
-class RequestKind[P: Planned](Protocol):
-    """What differs between requests of endpoints and of the query API."""
-
-    async def depends_on(self, planned: P, project: Project) -> Dependencies:
-        """The rows, besides caller and project, that the plan would be made from now.
-
-        Raises:
-            NotFound: one of them is gone.
-        """
-        ...
-
-    def times_cleared(self) -> int:
-        """How often the caches of these rows were cleared."""
-        ...
-
-    def after_rows(self, answer: RunResult) -> Pieces:
-        """Encode the end of the body of a cached run."""
-        ...
-
-    def headers(self, etag: str, result: Result | None) -> Headers:
-        """The headers of a cached run without its type and length; ``result`` is None for 304."""
-        ...
-
-    def executed(self, planned: P, now: datetime) -> None:
-        """A cached run was answered."""
-        ...
 
 
 class KnownRequest[P: Planned](msgspec.Struct, weakref=True):
@@ -171,7 +127,7 @@ class _Ready(NamedTuple):
 
 
 class KnownRequests:
-    """Remembers requests with their plans and responds to them from the result cache.
+    """Remembers requests with their plans and responds to them.
 
     Concurrency: used from one event loop.
     """
@@ -184,7 +140,7 @@ class KnownRequests:
         self._known = BoundedCache[tuple[Head, bytes], KnownRequest[Any]](REMEMBERED)
 
     async def answer(self, scope: Scope, receive: Receive) -> Answer | None:
-        """The response from the result cache, if the request is known and it has one.
+        """The response, if the request is known and gets a plain one.
 
         Otherwise the route gets the known request from ``taken_over``.
         """
@@ -197,6 +153,8 @@ class KnownRequests:
             return None
         scope[_KNOWN] = known
         answer = self._from_cache(known)
+        if answer is None:
+            answer = await self._computed(known, scope, receive)
         if answer is not None:
             scope["endpoint"] = known.handler  # for metrics
         return answer
@@ -218,7 +176,10 @@ class KnownRequests:
 
     def _from_cache(self, known: KnownRequest[Any]) -> Answer | None:
         """The response from the result cache, if it has one that can be used; logs the run."""
-        planned, now = known.planned, self._access.clock.now()
+        planned = known.planned
+        if planned.run_request.refresh in FORCED:
+            return None
+        now = self._access.clock.now()
         result = self._runner.cache.get(planned.read_plan.key)
         ready = known.ready
         if result is None or ready is None or ready.result() is not result or now >= ready.until:
@@ -236,6 +197,26 @@ class KnownRequests:
         rest = execution_id.encode().join(ready.pieces)
         body = b"".join((BODY_START, *result.parts.pieces(), rest))
         return Answer({**ready.start}, body)
+
+    async def _computed(
+        self, known: KnownRequest[Any], scope: Scope, receive: Receive
+    ) -> Answer | None:
+        """The response to a run that is computed now, unless it is one for the route."""
+        planned = self.plan_of(known)
+        if planned is None or not known.is_json or planned.run_request.refresh not in _COMPUTED:
+            return None
+        try:
+            work = known.kind.run(known.scope, planned)
+            outcome = await unless_disconnected(receive, work)
+        except HogletError as error:
+            scope[_REFUSAL] = error
+            return None
+        if outcome is None:
+            return Answer(_start(CLIENT_CLOSED_REQUEST, [(b"content-length", b"0")]), b"")
+        if not isinstance(outcome, RunResult) or outcome.result.rows_bytes >= LARGE_BYTES:
+            scope[_OUTCOME] = outcome
+            return None
+        return _answer_of(known, outcome, with_etag=scope["method"] == "GET")
 
     def plan_of[P: Planned](self, known: KnownRequest[P]) -> P | None:
         """The plan to compute a known request with, unless it was for that moment only."""
@@ -306,7 +287,7 @@ class KnownRequests:
         empty = RunResult(
             read_plan.target,
             replace(result, parts=JsonParts((b"[]",))),
-            _NO_ID,
+            _NO_ID_TEXT,
             scope.project.timezone,
             is_cached=True,
             request=run_request,
@@ -315,14 +296,13 @@ class KnownRequests:
         until = _fresh_until(read_plan, run_request.refresh, result, self._access.clock.now())
         etag = etag_of(read_plan.target, result)
         if known.if_none_match and is_known(etag, known.if_none_match):
-            headers = known.kind.headers(etag, None)
+            headers = known.kind.headers(etag, None, is_cached=True)
             return _Ready(ref(cached), until, _start(304, headers), (), entry)
-        pieces = known.kind.after_rows(empty)
-        length = len(BODY_START) + result.rows_bytes
-        length += sum(map(len, pieces)) + len(str(_NO_ID)) * (len(pieces) - 1)
-        headers = known.kind.headers(etag, result)
-        headers += [(b"content-length", b"%d" % length), (b"content-type", JSON.encode())]
-        return _Ready(ref(cached), until, _start(200, headers), pieces, entry)
+        end = known.kind.after_rows(empty)
+        length = len(BODY_START) + result.rows_bytes + len(end)
+        headers = known.kind.headers(etag, result, is_cached=True)
+        pieces = _around_id(end) if known.kind.has_execution_id else (end,)
+        return _Ready(ref(cached), until, _start_of_json(headers, length), pieces, entry)
 
 
 def _fresh_until(read_plan: ReadPlan, refresh: str, result: Result, now: datetime) -> datetime:
@@ -337,6 +317,22 @@ def _fresh_until(read_plan: ReadPlan, refresh: str, result: Result, now: datetim
 
 def _start(status: int, headers: Headers) -> Message:
     return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+def _start_of_json(headers: Headers, length: int) -> Message:
+    described = [(b"content-length", b"%d" % length), (b"content-type", JSON.encode())]
+    return _start(200, headers + described)
+
+
+def _answer_of(known: KnownRequest[Any], answer: RunResult, *, with_etag: bool) -> Answer:
+    """The response to a run that was computed."""
+    result = answer.result
+    etag = etag_of(answer.target, result) if with_etag else None
+    if etag is not None and known.if_none_match and is_known(etag, known.if_none_match):
+        return Answer(_start(304, known.kind.headers(etag, None, is_cached=False)), b"")
+    headers = known.kind.headers(etag, result, is_cached=answer.is_cached)
+    body = b"".join((BODY_START, *result.parts.pieces(), known.kind.after_rows(answer)))
+    return Answer(_start_of_json(headers, len(body)), body)
 
 
 def _head_of(scope: Scope) -> Head:
@@ -356,7 +352,12 @@ def taken_over(request: Request) -> KnownRequest[Any] | None:
     return request.scope.get(_KNOWN)
 
 
-def around_execution_id(answer: RunResult) -> Pieces:
+def outcome_of(request: Request) -> Any:
+    """What the fast path has computed for the known request, if it has: the outcome of its kind."""
+    return request.scope.get(_OUTCOME)
+
+
+def _around_id(end: bytes) -> Pieces:
     """The end of an endpoint's body before and after the execution id."""
-    before, _, after = answer.after_rows().rpartition(str(_NO_ID).encode())
+    before, _, after = end.rpartition(_NO_ID_TEXT.encode())
     return before, after

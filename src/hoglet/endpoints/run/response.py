@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote, urlencode
-from uuid import UUID
 
 import msgspec
 from starlette.requests import Request
@@ -43,7 +42,7 @@ class RunResult(msgspec.Struct, frozen=True):
 
     target: RunTarget
     result: Result
-    execution_id: UUID
+    execution_id: str
     timezone: str
     is_cached: bool
     request: RunRequest
@@ -68,7 +67,7 @@ class RunResult(msgspec.Struct, frozen=True):
             rest |= result.debug
         rest |= {
             "name": target.name,
-            "execution_id": str(self.execution_id),
+            "execution_id": self.execution_id,
             "endpoint_version": target.version,
             "endpoint_version_created_at": target.version_created_at.isoformat(),
         }
@@ -323,12 +322,12 @@ def polled(urls: EndpointUrls, row: AsyncRunRow, name: str) -> Response:
     return Response(row.answer, media_type=JSON)
 
 
-def headers_of(result: Result, execution_id: Any) -> dict[str, str]:
+def headers_of(result: Result, execution_id: str) -> dict[str, str]:
     """The metadata of the JSON body as headers."""
     return {
         "Hoglet-Has-More": "true" if result.has_more else "false",
         "Hoglet-Last-Refresh": stamp(result.computed_at),
-        "Hoglet-Execution-Id": str(execution_id),
+        "Hoglet-Execution-Id": execution_id,
     }
 
 

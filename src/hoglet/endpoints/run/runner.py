@@ -5,9 +5,10 @@ docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -35,13 +36,14 @@ from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.kit.cache import TTLCache
-from hoglet.kit.clock import Clock, new_id
+from hoglet.kit.clock import Clock, new_id_text
 from hoglet.kit.errors import CostExceeded, HogletError, Throttled
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import QueryCancelled
 
 _VARIABLES_SECONDS = 2.0
-_FORCED = frozenset({"force", "force_blocking", "direct"})
+FORCED = frozenset({"force", "force_blocking", "direct"})
+"""Refresh modes that do not use the cache."""
 _BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
 
 
@@ -161,8 +163,9 @@ class EndpointRunner:
         """Plan and compute a run (or join an identical one) and log it."""
         with self._announced(target, request):
             read_plan = await self.plan(project, target, request)
+            query_id = None if execution_id is None else str(execution_id)
             return await self._compute_planned(
-                read_plan, request, user_id, execution_id=execution_id, seconds=seconds
+                read_plan, request, user_id, query_id=query_id, seconds=seconds
             )
 
     async def _compute_planned(
@@ -171,11 +174,10 @@ class EndpointRunner:
         request: RunRequest,
         user_id: int | None,
         *,
-        execution_id: UUID | None = None,
+        query_id: str | None = None,
         seconds: float | None = None,
     ) -> RunResult:
-        execution_id = execution_id or new_id()
-        query_id, seconds = str(execution_id), seconds or self._run_seconds
+        query_id, seconds = query_id or new_id_text(), seconds or self._run_seconds
         started = perf_counter()
         try:
             result = await self._cancellable(read_plan, request, query_id, seconds)
@@ -183,14 +185,12 @@ class EndpointRunner:
             overrides = request.filters_override, request.query_override
             public = errors.in_words_of_run(as_query_error(error), *overrides)
             failure = _Failure.of(public, read_plan, started)
-            self._log_failure(
-                user_id, read_plan.target, request, failure, execution_id=execution_id
-            )
+            self._log_failure(user_id, read_plan.target, request, failure, execution_id=query_id)
             raise public from error
         answer = RunResult(
             read_plan.target,
             result,
-            execution_id,
+            query_id,
             read_plan.project.timezone,
             is_cached=result.is_joined,
             request=request,
@@ -231,14 +231,14 @@ class EndpointRunner:
             return nullcontext()
         return self.cancellable.announced(target.endpoint_id, request.client_query_id)
 
-    async def _cancellable(
+    def _cancellable(
         self, read_plan: ReadPlan, request: RunRequest, query_id: str, seconds: float
-    ) -> Result:
+    ) -> Coroutine[Any, Any, Result]:
         work = self._compute(read_plan, request, query_id, seconds)
         if request.client_query_id is None:
-            return await work
+            return work
         endpoint_id = read_plan.target.endpoint_id
-        return await self.cancellable.watch(endpoint_id, request.client_query_id, work)
+        return self.cancellable.watch(endpoint_id, request.client_query_id, work)
 
     def _cursor_after(self, read_plan: ReadPlan, result: Result) -> str | None:
         return None if result.next_key is None else self.cursors.encrypt(read_plan, result.next_key)
@@ -270,7 +270,7 @@ class EndpointRunner:
                 self.cache.put(read_plan.key, result)
             return result
 
-        if refresh in _FORCED:
+        if refresh in FORCED:
             return await compute()
         result = await self._shared_runs.join(read_plan.key, compute)
         if result.is_live and not mine:  # the run that computed it may have had other scopes
@@ -289,13 +289,15 @@ class EndpointRunner:
 
     def _cached(self, read_plan: ReadPlan, refresh: str) -> Result | None:
         """The cached result, if it suffices for this refresh mode."""
+        if refresh in FORCED or refresh == "force_async":
+            return None
         result = self.cache.get(read_plan.key)
-        now = self._clock.now()
-        if result is None or refresh in _FORCED or refresh == "force_async":
+        if result is None:
             return None
         result = _with_ttl(read_plan, result)
         if refresh in ("force_cache", "async_except_on_cache_miss"):
             return result
+        now = self._clock.now()
         return result if result.is_fresh(now, times=2 if refresh == "lazy_async" else 1) else None
 
     def _from_cache(self, read_plan: ReadPlan, result: Result, request: RunRequest) -> RunResult:
@@ -305,7 +307,7 @@ class EndpointRunner:
         return RunResult(
             read_plan.target,
             result,
-            new_id(),
+            new_id_text(),
             read_plan.project.timezone,
             is_cached=True,
             request=request,
@@ -358,9 +360,9 @@ class EndpointRunner:
         request: RunRequest,
         failure: _Failure,
         *,
-        execution_id: UUID | None = None,
+        execution_id: str | None = None,
     ) -> None:
-        entry = self._entry(target, request, execution_id or new_id(), user_id)
+        entry = self._entry(target, request, execution_id or new_id_text(), user_id)
         self._log.add(
             msgspec.structs.replace(
                 entry,
@@ -371,7 +373,7 @@ class EndpointRunner:
         )
 
     def _entry(
-        self, target: RunTarget, request: RunRequest, execution_id: UUID, user_id: int | None
+        self, target: RunTarget, request: RunRequest, execution_id: str, user_id: int | None
     ) -> QueryLogEntry:
         return QueryLogEntry.of(
             target,
