@@ -29,7 +29,7 @@ from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_python
-from hoglet.hog.python.steps import Failed, ProgramHost
+from hoglet.hog.python.steps import Failed
 
 HERE = Path(__file__).parent
 ORACLE = HERE.parent.parent / "tests" / "oracle"
@@ -67,7 +67,7 @@ def time_hoglet(path: Path, program: CompiledProgram, rounds: int) -> tuple[floa
 
     def run() -> None:
         lines.clear()
-        step = Execution(program, globals=given, host=ProgramHost(on_print=lines.append)).start()
+        step = Execution(program, globals=given, on_print=lines.append).start()
         if isinstance(step, Failed):
             sys.exit(f"{path.stem}: {step.error.text}")
 

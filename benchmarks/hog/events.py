@@ -23,7 +23,7 @@ from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_python
-from hoglet.hog.python.steps import Finished, ProgramHost
+from hoglet.hog.python.steps import Finished
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "events"
@@ -40,7 +40,7 @@ def sources(names: list[str]) -> dict[str, str]:
 
 def run_hoglet(program: CompiledProgram, given: dict[str, Any], lines: list[str]) -> Any:
     """One run, as the engine starts it."""
-    step = Execution(program, globals=given, host=ProgramHost(on_print=lines.append)).start()
+    step = Execution(program, globals=given, on_print=lines.append).start()
     if not isinstance(step, Finished):
         raise SystemExit(f"a program did not finish: {step}")
     return step.result

@@ -100,7 +100,7 @@ def test_replay_reaches_the_same_point_and_prints_nothing_twice() -> None:
     program = compiled(SOURCE, functions={"note"})
     lines, seen = [], []
     functions = {"note": lambda text: seen.append(text) or len(seen)}
-    first = Execution(program, host=ProgramHost(functions, on_print=lines.append), clock=NOON)
+    first = Execution(program, host=ProgramHost(functions), on_print=lines.append, clock=NOON)
     first.start()
     first.resume({"body": 1})
     pending = first.fail("down")
@@ -108,7 +108,7 @@ def test_replay_reaches_the_same_point_and_prints_nothing_twice() -> None:
     stored = json.loads(json.dumps(first.journal))
 
     later = FixedClock(datetime(2025, 1, 1, tzinfo=UTC))
-    again = Execution(program, host=ProgramHost(functions, on_print=lines.append), clock=later)
+    again = Execution(program, host=ProgramHost(functions), on_print=lines.append, clock=later)
     step = again.replay(stored)
 
     assert step == pending
@@ -274,7 +274,8 @@ def test_a_chunk_runs_once_with_its_own_globals() -> None:
     execution = Execution(
         compile_python(compile_program(source)),
         globals={"name": "outer"},
-        host=ProgramHost(chunks={"m": chunk(module, name="inner")}, on_print=lines.append),
+        host=ProgramHost(chunks={"m": chunk(module, name="inner")}),
+        on_print=lines.append,
     )
 
     assert execution.start() == Finished("inner")

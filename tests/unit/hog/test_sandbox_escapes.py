@@ -63,7 +63,8 @@ def run(program) -> list:
     execution = Execution(
         program,
         globals={"event": {"event": "x", "properties": {}}},
-        host=ProgramHost({"lookup": lookup}, on_print=seen.append),
+        host=ProgramHost({"lookup": lookup}),
+        on_print=seen.append,
         budget=Budget(timeout_s=5),
     )
     step = execution.start()

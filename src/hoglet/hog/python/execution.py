@@ -38,13 +38,15 @@ class Execution(RunServices):
     Args:
         program: a compiled program.
         globals: plain data by name; never modified.
-        host: functions, chunks and output of the host.
+        host: functions and chunks of the host.
+        on_print: called with each line that ``print`` writes.
         budget: resource limits.
         clock: source of ``now`` and ``today``.
         seed: the seed of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
         shares_data: the result may contain parts of the globals; the caller then modifies neither.
 
     Attributes:
+        used_s: CPU seconds used so far.
         journal: entries to store with the run, for :meth:`replay` after a crash.
         steps: the statements that ran in traced programs, with the values they set and their calls.
         trace: ``{"line": 3, "name": "total", "value": "4"}`` of traced programs.
@@ -79,7 +81,7 @@ class Execution(RunServices):
         self.globals, self.budget = globals, budget
         if self._charged:
             recent_figures.add_allocated(self._charged)
-        self.ops, self._used_s, self._steps, self._printed = 0, 0.0, 0, 0
+        self.ops, self.used_s, self._steps, self._printed = 0, 0.0, 0, 0
         self.alarmed, self.parsed_json = False, NOTHING_PARSED
         self._generator, self._journal = None, None
         self._memory, self._charged = None, 0
@@ -140,11 +142,6 @@ class Execution(RunServices):
         """Recently allocated large values, in bytes; an indication, not the memory in use."""
         return self._charged if self._memory is None else self._memory.charged
 
-    @property
-    def used_s(self) -> float:
-        """CPU seconds used so far."""
-        return self._used_s
-
     def _send(self, value: Any) -> Step:
         return self._advance(self._running, self._sent, self._generator, value)
 
@@ -198,7 +195,7 @@ class Execution(RunServices):
             return self._failed(EngineError(f"Internal error: {error!r}"), error.__traceback__)
         finally:
             wall = perf_counter() - wall
-            self._used_s += wall if wall < SHORT_S else CpuClock.since(self._mark)
+            self.used_s += wall if wall < SHORT_S else CpuClock.since(self._mark)
             thread.run = before
 
     def _suspended(self, request: tuple[str, list[Any]]) -> Step:
@@ -250,7 +247,7 @@ class Execution(RunServices):
         return depth
 
     def _check_time(self) -> None:
-        used = self._used_s + CpuClock.since(self._mark)
+        used = self.used_s + CpuClock.since(self._mark)
         if used > self.budget.timeout_s:
             seconds = number_text(self.budget.timeout_s)
             unit = "second" if self.budget.timeout_s == 1 else "seconds"

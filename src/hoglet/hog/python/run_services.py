@@ -51,12 +51,14 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
 
     globals: Mapping[str, Any] = NO_CHUNKS
     host: ProgramHost = NO_HOST
+    on_print: Callable[[str], None] | None = None
     budget: Budget = DEFAULT_BUDGET
     clock: Clock | None = None
     seed: int | None = None
     shares_data: bool = False
 
     ops: int = 0
+    used_s: float = 0.0
     alarmed: bool = False
     parsed_json: tuple[str | None, Any] = NOTHING_PARSED
     _loaded: LoadedProgram | None = None
@@ -65,7 +67,6 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
     _memory: MemoryMeter | None = None
     _charged: int = 0
     _random: Random | None = None
-    _used_s: float = 0.0
     _steps: int = 0
     _printed: int = 0
     _imported: Mapping[str, Any] = NO_CHUNKS
@@ -142,7 +143,7 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
         except Exception as error:
             raise EngineError(f"{name} failed: {error}") from error
         finally:
-            self._used_s -= CpuClock.since(called)
+            self.used_s -= CpuClock.since(called)
         self._record("host", result)
         return import_value(result)
 
@@ -169,7 +170,7 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
 
     def write_line(self, text: str) -> None:
         """Write a line of ``print``."""
-        on_print = self.host.on_print
+        on_print = self.on_print
         if on_print is None or (self._journal is not None and self._journal.replaying):
             return
         self._printed += len(text) + 1

@@ -14,6 +14,7 @@ from hoglet.hog.python.program import CompiledProgram, compile_python
 from hoglet.hog.python.run_services import DEFAULT_BUDGET
 from hoglet.hog.python.steps import (
     NO_FUNCTIONS,
+    NO_HOST,
     Failed,
     Finished,
     HostCallRequest,
@@ -73,10 +74,15 @@ def run_program(
         SourceError: text that does not compile.
     """
     lines: list[str] = []
+    if isinstance(source, CompiledProgram):  # its run takes a microsecond
+        program = source
+    else:
+        program = _program(source, frozenset(functions), frozenset(async_functions), trace=trace)
     execution = Execution(
-        _program(source, frozenset(functions), frozenset(async_functions), trace=trace),
+        program,
         globals=globals or {},
-        host=ProgramHost(functions, on_print=_writer(lines, on_print)),
+        host=NO_HOST if functions is NO_FUNCTIONS else ProgramHost(functions),
+        on_print=lines.append if on_print is None else _writer(lines, on_print),
         budget=budget or DEFAULT_BUDGET,
         clock=clock,
         seed=seed,
@@ -94,10 +100,7 @@ def run_program(
     )
 
 
-def _writer(lines: list[str], on_print: Callable[[str], None] | None) -> Callable[[str], None]:
-    if on_print is None:
-        return lines.append
-
+def _writer(lines: list[str], on_print: Callable[[str], None]) -> Callable[[str], None]:
     def write(text: str) -> None:
         lines.append(text)
         on_print(text)
@@ -125,14 +128,12 @@ def _answer(
 
 
 def _program(
-    source: "str | bound.BoundProgram | CompiledProgram",
+    source: "str | bound.BoundProgram",
     functions: frozenset[str],
     async_functions: frozenset[str],
     *,
     trace: bool,
 ) -> CompiledProgram:
-    if isinstance(source, CompiledProgram):
-        return source
     functions -= async_functions
     if isinstance(source, str):
         return _from_text(source, functions, async_functions, trace)

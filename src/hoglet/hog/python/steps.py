@@ -51,12 +51,10 @@ class ProgramHost(msgspec.Struct, frozen=True):
     Attributes:
         functions: synchronous functions by name, which take and return plain data.
         chunks: programs to import, by name.
-        on_print: called with each line that ``print`` writes.
     """
 
     functions: Mapping[str, Callable[..., Any]] = NO_FUNCTIONS
     chunks: Mapping[str, Chunk] = NO_CHUNKS
-    on_print: Callable[[str], None] | None = None
 
 
 NO_HOST: Final = ProgramHost()
