@@ -37,6 +37,10 @@ class HogletProcess(subprocess.Popen[Any]):
     """``python -m hoglet WORDS`` as a process, with the options of ``subprocess.Popen``.
 
     The environment must be one that :func:`can_fork`. SIGINT interrupts the process.
+
+    Popen has no public way to get a child from elsewhere, so three of its private methods are
+    replaced: those that start the child and ask for its status. Pipes, timeouts and signals are
+    Popen's own.
     """
 
     _exit_status: socket.socket

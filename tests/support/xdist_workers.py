@@ -136,7 +136,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _rewrite(path: Path, config: pytest.Config) -> None:
-    """Write the file that pytest looks for when it imports the module."""
+    """Write the file that pytest looks for when it imports the module.
+
+    pytest has no public way to write it without importing the module.
+    """
     folder = rewrite.get_cache_dir(path)
     cached = folder / (path.stem + rewrite.PYC_TAIL)
     if rewrite._read_pyc(path, cached) is None:

@@ -1,6 +1,8 @@
-"""What every consumer of a queue needs: wake-ups, which due jobs it leases, and their extension.
+"""What every consumer of a queue needs, in the order of its work.
 
-And when it gives way to another one: see :class:`Bursts`.
+It waits for a wake-up (:class:`Signals`), gives way to a burst of other work (:class:`Bursts`),
+chooses among the due jobs (:func:`of_light_keys`, :func:`within_weight`), and extends their leases
+while it works on them (:func:`keep_leases`).
 """
 
 import asyncio
@@ -21,7 +23,7 @@ from hoglet.queue.port import Job, Queue
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=60)
-_PARTS = 3  # a lease is extended after a third of its duration
+_EXTENSIONS = 3  # for each duration of a lease: two may fail before it expires
 
 
 class Signals:
@@ -58,7 +60,7 @@ class Bursts:
     """
 
     MOST_SECONDS = 5.0
-    _PAUSE = 3  # times the precedence of the burst before
+    _PAUSE_RATIO = 3  # of the pause to the precedence of the burst before
 
     def __init__(
         self, on_end: Callable[[], None] = lambda: None, now: Callable[[], float] = time.monotonic
@@ -88,7 +90,7 @@ class Bursts:
         if self._busy or self._began is None:
             return
         lasted = min(self._now() - self._began, self.MOST_SECONDS)
-        self._next = self._began + lasted * (1 + self._PAUSE)
+        self._next = self._began + lasted * (1 + self._PAUSE_RATIO)
         self._began = None
         self._on_end()
 
@@ -155,7 +157,7 @@ async def keep_leases(
 
 async def _extend(queue: Queue, jobs: Sequence[Job], duration: timedelta) -> None:
     while True:
-        await asyncio.sleep(duration.total_seconds() / _PARTS)
+        await asyncio.sleep(duration.total_seconds() / _EXTENSIONS)
         try:
             await queue.extend(jobs, duration)
         except Exception:  # the lease may expire; finishing the job then detects it

@@ -37,9 +37,16 @@ from hoglet.web.validation import not_a_dict
 # docs/spec/hog-functions.md#12-errors-keys-rate-limits; create_application passes the setting
 DEFAULT_BODY_BYTES = 20 * 1024 * 1024
 NESTING_LIMIT = 128  # orjson serializes only 254 levels, and stored values must be serializable
+BODY_SECONDS = 30.0
+LATE_SECONDS = 1.0  # of the timer of the deadlines: more than one slow turn of the event loop
+BUFFER_BYTES = 512 * 1024 * 1024
+SMALL_BODY_BYTES = 256 * 1024  # accepted when the budget is used up, so that events get through
 BODY = "hoglet.body"
 _JSON = "hoglet.json"
 BODY_KEY = "personal_api_key"  # may carry the caller's key (hoglet.access.auth); never a field
+
+type Peer = tuple[str, int]
+"""Address and port of a client."""
 
 
 async def read_body(request: Request, *, limit_bytes: int | None = None) -> bytes:
@@ -156,14 +163,6 @@ async def _stream(scope: Scope, receive: Receive, limit: int) -> bytes:
 
 def _too_large(limit: int) -> TooLarge:
     return TooLarge(f"The request body is larger than {limit} bytes.")
-
-
-BODY_SECONDS = 30.0
-LATE_SECONDS = 1.0  # of the timer of the deadlines: more than one slow turn of the event loop
-BUFFER_BYTES = 512 * 1024 * 1024
-SMALL_BODY_BYTES = 256 * 1024  # accepted when the budget is used up, so that events get through
-
-type Peer = tuple[str, int]
 
 
 class OpenRequests(msgspec.Struct):
@@ -335,7 +334,7 @@ class _Limited:
             raise _too_slow(self._limits.seconds) from None
         finally:
             self._task = None
-        self._note(message)
+        self._count(message)
         return message
 
     def expire(self) -> None:
@@ -374,7 +373,7 @@ class _Limited:
     def _is_chunked(self) -> bool:
         return any(name == b"transfer-encoding" for name, _ in self._scope["headers"])
 
-    def _note(self, message: Message) -> None:
+    def _count(self, message: Message) -> None:
         size = len(message.get("body", b""))
         self._size += size
         self._requests.buffered_bytes += size

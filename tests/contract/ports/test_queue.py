@@ -460,6 +460,19 @@ async def test_a_group_is_bounded_by_bytes_and_one_large_job_goes_alone(queue: S
     assert groups == [[40, 40], [40], [300], [10]]
 
 
+async def test_an_undone_group_is_leased_again_as_if_it_were_new(queue: SqlQueue):
+    await _put(queue, _job(b"a1", ordering_key="a"), _job(b"a2", ordering_key="a"))
+    undone = await _lease_group(queue, limit=1)
+
+    await queue.undo_lease(undone)
+    group = await _lease_group(queue)
+
+    assert _payloads(undone) == [b"a1"]
+    assert _payloads(group) == [b"a1", b"a2"]
+    assert [job.attempt for job in group] == [1, 1]
+    assert group[0].group != undone[0].group
+
+
 @pytest.mark.parametrize("size", [1, 10_000])
 async def test_a_job_enqueued_as_a_dead_letter_keeps_its_error(
     queue: SqlQueue, database: Database, size: int

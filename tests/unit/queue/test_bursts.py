@@ -51,9 +51,10 @@ def test_it_lasts_until_the_last_consumer_has_done_it(timeline: Timeline):
 
 def test_work_without_an_end_has_precedence_once(timeline: Timeline):
     timeline.bursts.begin(0)
-    timeline.share(60)
+    seconds = 60 * timeline.share(60)
     timeline.bursts.begin(0)
 
+    assert seconds == pytest.approx(5, abs=0.1)
     assert timeline.share(60) == 0
 
 
