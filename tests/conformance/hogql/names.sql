@@ -120,3 +120,15 @@ select quantileExact(0.5)(number) over () from numbers(1)
 -- case: a star keeps the names of expressions
 select * from (select event, count() from events where event = 'purchase' group by event)
 -- columns ["event", "count()"]
+
+-- case: an aggregate or window function that is named like a column does not hide it from WHERE
+select toUnixTimestamp(min(timestamp)) as timestamp, max(timestamp) as last from events where timestamp >= '2026-01-06' and timestamp < '2026-01-08'
+-- rows [[1767742200, "2026-01-07 09:10:00"]]
+
+-- case: nor from other aggregates
+select min(event) as event, max(event) as last, count(distinct event) as events, countIf(event = 'purchase') as purchases from events
+-- rows [["$autocapture", "purchase", 3, 2]]
+
+-- case: a window function that is named like a column
+select row_number() over (order by timestamp) as event, uuid is not null from events where event = '$pageview' order by event
+-- rows [[1, 1], [2, 1], [3, 1]]

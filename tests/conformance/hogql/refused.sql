@@ -524,3 +524,11 @@ select toDate(timestamp) day from events
 -- case: JSON operators of PostgreSQL
 select properties->>'$browser' from events
 -- refused hogql_syntax_error at 1:20
+
+-- case: a pair in a query of one column
+select count() from events where (event, distinct_id) not in (select event from events)
+-- refused hogql_query_error at 1:34: "as many values on both sides: 2 on the left, 1 on the right"
+
+-- case: a string in a list of pairs
+select count() from events where event in (('a', 'b'), ('c', 'd'))
+-- refused hogql_query_error at 1:34: "1 on the left, 2 on the right"

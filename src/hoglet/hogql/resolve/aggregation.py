@@ -11,8 +11,10 @@ from hoglet.hogql.plan import (
     Name,
     Number,
     Ordering,
+    Over,
     TrustedSQL,
 )
+from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import FLOAT, NUMBERS, STRING, Type
 
 
@@ -22,6 +24,20 @@ def holds_aggregate(expr: Expr, aliases: Mapping[str, Expr]) -> bool:
     Window functions and subqueries do not.
     """
     return _holds((expr,), aliases, set())
+
+
+def hidden_columns(scope: Scope) -> dict[str, Expr]:
+    """Aliases of aggregates and window functions that are named like a column.
+
+    Where they cannot be used, the column is meant: in the WHERE of ``count() event``, and in the
+    second aggregate of ``min(timestamp) AS timestamp, max(timestamp) AS last``.
+    """
+    return {
+        name: expr
+        for name, expr in scope.aliases.items()
+        if any(source.knows(name) for source in scope.sources.values())
+        and _holds((expr,), scope.aliases, set(), windows=True)
+    }
 
 
 def refuse_nested(args: tuple[Expr, ...], aliases: Mapping[str, Expr], node: Any) -> None:
@@ -37,7 +53,9 @@ def refuse_nested(args: tuple[Expr, ...], aliases: Mapping[str, Expr], node: Any
         raise refused(message, node, code=ILLEGAL_AGGREGATION)
 
 
-def _holds(exprs: Iterable[Any], aliases: Mapping[str, Expr], seen: set[str]) -> bool:
+def _holds(
+    exprs: Iterable[Any], aliases: Mapping[str, Expr], seen: set[str], *, windows: bool = False
+) -> bool:
     for expr in exprs:
         if isinstance(expr, FunctionCall):
             inside: Iterable[Any] = expr.args
@@ -50,9 +68,11 @@ def _holds(exprs: Iterable[Any], aliases: Mapping[str, Expr], seen: set[str]) ->
         elif isinstance(expr, Name) and expr.source is None and expr.name not in seen:
             seen.add(expr.name)
             inside = (aliases[expr.name],) if expr.name in aliases else ()
+        elif windows and isinstance(expr, Over):
+            return True
         else:
             continue
-        if _holds(inside, aliases, seen):
+        if _holds(inside, aliases, seen, windows=windows):
             return True
     return False
 

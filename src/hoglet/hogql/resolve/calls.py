@@ -20,6 +20,7 @@ from hoglet.hogql.resolve.aggregation import (
     COLLECTED,
     ORDERED,
     collected,
+    hidden_columns,
     refuse_nested,
 )
 from hoglet.hogql.resolve.compare import compare_resolved
@@ -64,7 +65,9 @@ def resolve_call(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     if function.window:
         raise refused(f"{node.name} is a window function: add OVER (...)", node)
     _refuse_extras(node, function)
-    args = _arguments(resolver, node, function, scope)
+    hidden = hidden_columns(scope) if function.aggregate and scope.aliases else ()
+    with scope.without_aliases(hidden):
+        args = _arguments(resolver, node, function, scope)
     _refuse_single_variables(node, function, args)
     check_pattern_argument(function.clickhouse, args, node.args)
     if function.name in _COMPARISONS and len(args) == 2:

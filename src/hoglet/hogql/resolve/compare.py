@@ -28,7 +28,13 @@ from hoglet.hogql.resolve.operands.alignment import (
     may_hold_null,
     text_of,
 )
-from hoglet.hogql.resolve.operands.membership import is_in, is_in_plain, is_tuple, negated
+from hoglet.hogql.resolve.operands.membership import (
+    is_in,
+    is_in_plain,
+    is_tuple,
+    negated,
+    refuse_other_width,
+)
 from hoglet.hogql.resolve.operands.patterns import OPERATORS, check_pattern
 from hoglet.hogql.resolve.operands.time_texts import refuse_no_times
 from hoglet.hogql.resolve.property_text import compared, split_list
@@ -131,6 +137,7 @@ def compare(
     if operator in _ORDER or operator in _MEMBERSHIP:
         refuse_no_times(left, right, node)
     if operator in _MEMBERSHIP:
+        refuse_other_width(left, right, node)
         return _membership(operator, left, right, timezone, plain=plain)
     if (is_null(right) or is_null(left)) and not plain:
         return _compare_null(operator, left, right)

@@ -1,6 +1,8 @@
 """The names visible while a select is resolved, and the columns that its subqueries read."""
 
 import re
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from hoglet.hogql.errors import refused, unknown_field
@@ -143,6 +145,15 @@ class Scope:
     def knows(self, name: str) -> bool:
         """Whether an alias or a column of a table has that name."""
         return name in self.aliases or any(each.knows(name) for each in self.sources.values())
+
+    @contextmanager
+    def without_aliases(self, names: Collection[str]) -> Generator[None]:
+        """Do not know some aliases for a while, so that columns of these names are read."""
+        hidden = {name: self.aliases.pop(name) for name in names}
+        try:
+            yield
+        finally:
+            self.aliases.update(hidden)
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
         """Resolve a chain: lambda argument, alias, table alias, then column."""

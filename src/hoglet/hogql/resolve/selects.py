@@ -17,7 +17,7 @@ from hoglet.hogql.plan import (
     SetQuery,
     column_types,
 )
-from hoglet.hogql.resolve.aggregation import holds_aggregate
+from hoglet.hogql.resolve.aggregation import hidden_columns, holds_aggregate
 from hoglet.hogql.resolve.array_join import array_join_kind, resolve_array_join
 from hoglet.hogql.resolve.grouped_text import with_grouped_texts
 from hoglet.hogql.resolve.operands.conditions import as_condition, as_filter
@@ -207,13 +207,10 @@ def _resolve_where(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> 
     parts = [part for part in (node.prewhere, node.where) if part is not None]
     if not parts:
         return None
-    hidden = _shadowing_aggregates(scope)
-    for name in hidden:
-        del scope.aliases[name]
     scope.in_where = True
-    conditions = resolver.expressions(parts, scope)
+    with scope.without_aliases(hidden_columns(scope)):
+        conditions = resolver.expressions(parts, scope)
     scope.in_where = False
-    scope.aliases.update(hidden)
     for part, expr in zip(parts, conditions, strict=True):
         if holds_aggregate(expr, scope.aliases):
             raise _aggregate_in_where(resolver, part, scope)
@@ -229,7 +226,8 @@ def _aggregate_in_where(resolver: Resolver, part: tree.Expression, scope: Scope)
     """The error at the condition that aggregates: an operand of AND, or a filter."""
 
     def aggregates(node: tree.Expression) -> bool:
-        return holds_aggregate(resolver.expression(node, scope), scope.aliases)
+        with scope.without_aliases(hidden_columns(scope)):
+            return holds_aggregate(resolver.expression(node, scope), scope.aliases)
 
     while isinstance(part, tree.And):
         part = next(filter(aggregates, part.exprs), part.exprs[0])
@@ -243,20 +241,6 @@ def _aggregate_in_where(resolver: Resolver, part: tree.Expression, scope: Scope)
             if aggregates(node := read_expression(text)):
                 return in_expression(refused(message, node, code=error.error_code), path, text)
     return error
-
-
-def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:
-    """Aliases of aggregates that hide a column.
-
-    In WHERE the column is meant, as in ``count() event``.
-    """
-    return {
-        name: expr
-        for name, expr in scope.aliases.items()
-        if isinstance(expr, FunctionCall)
-        and expr.aggregate
-        and any(source.knows(name) for source in scope.sources.values())
-    }
 
 
 def _resolve_group_by(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> tuple[Expr, ...]:

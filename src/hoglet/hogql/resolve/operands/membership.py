@@ -4,8 +4,9 @@ Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null
 """
 
 from collections.abc import Callable
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
+from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import (
     Expr,
     FunctionCall,
@@ -51,6 +52,24 @@ def is_in(left: Expr, right: Expr, timezone: str, equals: Equals) -> Expr:
         # ((1, 2)) is a list of one tuple, and read as that tuple.
         return _tuple_in_list(left, items if any(map(is_tuple, items)) else (right,), equals)
     return _in_list(left, items, timezone, equals)
+
+
+def refuse_other_width(left: Expr, right: Expr, node: Any) -> None:
+    """Reject rows that are not as wide as the left side: the engine would match none, silently.
+
+    Raises:
+        SourceError: ``(a, b) IN (SELECT a ...)``, ``a IN (('x', 'y'), ('z', 'w'))``.
+    """
+    width = len(left.args) if is_tuple(left) else 1
+    other = width
+    if isinstance(right, ScalarQuery) and is_tuple(left):
+        other = len(column_types(right.query))
+    elif left.type.name == "String":
+        tuples = [item for item in _items(right) or () if is_tuple(item)]
+        other = len(tuples[0].args) if tuples else width
+    if other != width:
+        counts = f"{width} on the left, {other} on the right"
+        raise refused(f"IN needs as many values on both sides: {counts}", node)
 
 
 def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
