@@ -55,6 +55,11 @@ PROGRAMS = {
         "print({'d': d, 'p': event.p}, jsonStringify({'d': d, 'p': event.p}))"
     ),
     "inner function": "let b := {'p': event.p}\nlet f := () -> jsonStringify(b)\nprint(f(), b)",
+    "returned by an inner function": (
+        "let b := {'d': event.date, 'x': event.exponent}\nlet f := () -> b\n"
+        "print(b)\nlet c := f()\nprint(toYear(c.d), c.x + 1, c = b)"
+    ),
+    "indented": "let b := {'p': event.p, 'd': event.date}\nprint(jsonStringify(b, 2), b)",
     "nested a lot": f"print({"{'a': [" * 14}event.p{']}' * 14})",
     **{
         f"event.{key}": f"let b := {{'v': event.{key}}}\nprint(b, jsonStringify(b), [event.{key}])"

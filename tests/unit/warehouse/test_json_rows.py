@@ -5,7 +5,7 @@ import pytest
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse.errors import QueryRefused, WarehouseDown
 from hoglet.warehouse.json_parts import JsonPartsWriter
-from hoglet.warehouse.json_rows import read_rows
+from hoglet.warehouse.json_rows import block_rows, read_rows
 
 HEAD = b'{\n\t"meta":\n\t[\n\t\t{\n\t\t\t"name": "n",\n\t\t\t"type": "UInt8"\n\t\t}\n\t],\n'
 DATA = b'\n\t"data":\n\t[\n\t\t[1],\n\t\t[2]\n\t],\n'
@@ -42,3 +42,8 @@ def test_rows_and_what_they_cost() -> None:
 def test_an_aborted_result_is_an_error(body: bytes, kind: type[HogletError]) -> None:
     with pytest.raises(kind):
         read(body)
+
+
+def test_results_of_more_than_ten_thousand_rows_are_read_in_small_blocks() -> None:
+    assert [block_rows(most) for most in (None, 10_001, 50_000)] == [1_024] * 3
+    assert [block_rows(most) for most in (1, 10_000)] == [None, None]

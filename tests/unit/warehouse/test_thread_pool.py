@@ -54,6 +54,21 @@ def test_a_caller_that_was_just_answered_finds_the_same_thread() -> None:
     pool.shutdown()
 
 
+def test_a_thread_is_idle_before_its_result_is_known() -> None:
+    pool = WarmThreadPool(2, "test-idle")
+    gate = threading.Event()
+    first = begun(pool, gate)
+    following: list[Future[int]] = []
+    first.add_done_callback(lambda _: following.append(pool.submit(threading.get_ident)))
+
+    gate.set()
+
+    thread = first.result(10)
+    wait_for(lambda: following)
+    assert following[0].result(10) == thread
+    pool.shutdown()
+
+
 def test_threads_are_started_when_they_are_needed() -> None:
     pool = WarmThreadPool(8, "test-few")
     for _ in range(20):

@@ -47,6 +47,27 @@ async def read_whole(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
+async def test_a_body_that_is_complete_at_its_deadline_is_accepted() -> None:
+    """The deadline passes while the last part is handed over: nothing may be cancelled later."""
+
+    async def handle(scope: Any, receive: Any, send: Any) -> None:
+        await read_whole(scope, receive, lambda _: asyncio.sleep(0))
+        await asyncio.sleep(0)
+        await read_whole(scope, lambda: asyncio.sleep(0, {}), send)
+
+    limits = BodyLimits(handle, OpenRequests(), seconds=60)
+    client = Client(b"{}", complete=True)
+
+    async def receive() -> Message:
+        (request,) = limits.deadlines._waiting
+        request.expire()
+        return await client.receive()
+
+    await limits(SCOPE, receive, client.send)
+
+    assert client.status == 200
+
+
 async def test_a_body_that_does_not_end_is_a_408() -> None:
     limits = BodyLimits(read_whole, OpenRequests(), seconds=0.01)
     client = Client(b"{")
