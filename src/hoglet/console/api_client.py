@@ -123,8 +123,8 @@ class Backend:
     @contextmanager
     def waiting(self) -> Generator[None]:
         """Show that the page is busy if the block takes long, except in the background."""
-        tell = self.on_wait
-        if tell is None or IN_BACKGROUND.get():
+        notify = self.on_wait
+        if notify is None or IN_BACKGROUND.get():
             yield
             return
         is_shown = False
@@ -132,7 +132,7 @@ class Backend:
         def show() -> None:
             nonlocal is_shown
             is_shown = True
-            tell(True)
+            notify(True)
 
         timer = asyncio.get_running_loop().call_later(_LONG_SECONDS, show)
         try:
@@ -140,7 +140,7 @@ class Backend:
         finally:
             timer.cancel()
             if is_shown:
-                tell(False)
+                notify(False)
 
     def _below(self, path: str) -> str:
         return f"/api/projects/{self.project_id}{path}"

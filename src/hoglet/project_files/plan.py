@@ -82,7 +82,7 @@ class PlannedChange(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct):
     """Changes in execution order; ``extra`` are objects on the server without a file.
 
-    ``functions`` are the wanted functions, on which drafts build.
+    ``functions`` are the functions in the files, on which drafts build.
     """
 
     changes: list[PlannedChange] = msgspec.field(default_factory=list[PlannedChange])
@@ -97,7 +97,7 @@ def make_plan(server: ProjectContent, files: ProjectContent, *, prune: bool) -> 
 
     Args:
         server: the current state.
-        files: the wanted state.
+        files: the desired state.
         prune: delete objects without a file; otherwise they are in :attr:`Plan.extra`.
     """
     plan = Plan(functions=dict(files.objects["function"]))
