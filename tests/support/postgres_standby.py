@@ -43,8 +43,8 @@ class ReplicatedPostgres:
 
     def start_standby(self) -> None:
         """Start it and wait until it answers reads."""
-        place = {str(self._sockets): str(self._standby)}
-        command = [place.get(word, word) for word in self._command]
+        folders = {str(self._sockets): str(self._standby)}
+        command = [folders.get(word, word) for word in self._command]
         with (self._standby / "standby.log").open("ab") as log:
             self._process = subprocess.Popen(command, user=self._owner, stdout=log, stderr=log)
         url = self.url.replace(str(self._link), str(self._standby))
