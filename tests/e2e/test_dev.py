@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from support.hoglet_process import HogletProcess
+from support.waiting import wait_for
 from support.watched_command import read_until
 
 
@@ -58,5 +59,27 @@ def test_saves_are_applied_until_ctrl_c(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
         assert process.returncode == 0
+    finally:
+        process.kill()
+
+
+@pytest.mark.slow  # starts a server and a warehouse
+def test_ctrl_c_during_the_tests_leaves_no_folder(tmp_path: Path) -> None:
+    project, temporary = tmp_path / "shop", tmp_path / "tmp"
+    temporary.mkdir()
+    assert CliRunner().invoke(app, ["init", str(project)]).exit_code == 0
+    process = HogletProcess(
+        ["dev", "-C", str(project), "--port", "0"],
+        env=os.environ | {"TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        wait_for(lambda: list(temporary.glob("hoglet-test-*/warehouse")), seconds=120)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+        assert list(temporary.iterdir()) == []
     finally:
         process.kill()

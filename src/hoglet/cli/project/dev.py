@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -168,7 +169,16 @@ class _Session:
     def _test(self) -> None:
         """Run the tests in a child process: a process can have one embedded warehouse."""
         words = ["test", "-C", str(self._project)]
-        subprocess.run([sys.executable, "-m", "hoglet", *words], check=False)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hoglet", *words],
+            start_new_session=True,  # else it would get Ctrl-C twice, and stop cleaning up
+        )
+        try:
+            process.wait()
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            process.wait()  # it deletes its temporary folder
+            raise
 
     def _show_events(self) -> None:
         for event in recent_events(self._client):
