@@ -54,6 +54,8 @@ class RunRecord:
 
     def __init__(self, invoke: InvokeV1, now: datetime) -> None:
         self.invoke = invoke
+        self._function_id = str(invoke.function_id)
+        self._invocation_id = str(invoke.invocation_id)
         self.messages = TelemetryBatch()
         self.captures: list[NewJob] = []
         self.further_runs = 0  # of other mappings, in `captures`
@@ -75,13 +77,12 @@ class RunRecord:
         """Add a line."""
         at = max(now, self._next_line_at)
         self._next_line_at = at + _MILLISECOND
-        invoke = self.invoke
         self.messages.logs.append(
             LogEntry(
-                invoke.project_id,
+                self.invoke.project_id,
                 LOG_SOURCE,
-                str(invoke.function_id),
-                str(invoke.invocation_id),
+                self._function_id,
+                self._invocation_id,
                 at,
                 level.upper(),
                 message,
@@ -95,14 +96,13 @@ class RunRecord:
 
     def count(self, kind: str, name: str, now: datetime) -> None:
         """Increment a metric."""
-        invoke = self.invoke
         self.messages.count(
-            invoke.project_id,
-            str(invoke.function_id),
+            self.invoke.project_id,
+            self._function_id,
             kind,
             name,
             now,
-            instance_id=str(invoke.invocation_id),
+            instance_id=self._invocation_id,
         )
 
     def capture(self, step: Step, now: datetime) -> None:
