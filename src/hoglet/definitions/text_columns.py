@@ -97,9 +97,9 @@ class TextColumnWorker:
         """Add columns for properties that were read often, or look whether those are filled."""
         await self._record_reads(self._take_reads())
         if self._is_filling:
-            self._is_filling = await self._columns.is_filling()
-            if not self._is_filling:
+            if not await self._columns.is_filling():
                 await self.load()
+                self._is_filling = False
             return
         due = self._due()
         if due:
@@ -122,8 +122,7 @@ class TextColumnWorker:
     async def _guarded(self, step: Callable[[], Awaitable[None]]) -> None:
         try:
             await step()
-        except HogletError as error:  # tried again when the properties are read again
-            self._is_filling = False
+        except HogletError as error:  # looks are repeated, additions when properties are read again
             log.warning("columns of properties: %s", error.detail, action="text_columns_failed")
 
     def _take_reads(self) -> set[str]:

@@ -117,6 +117,23 @@ async def test_a_column_that_a_killed_server_left_unfilled(
     await _work(restarted, "city")
 
 
+async def test_a_look_that_fails_is_repeated(
+    worker: Worker, warehouse: ClickHouseWarehouse, monkeypatch: pytest.MonkeyPatch
+):
+    tried = worker()
+    tried.reads.update({(PROJECT, "city"): 2})
+    await tried.work()
+
+    async def away(*_: object, **__: object) -> None:
+        raise WarehouseDown("away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(warehouse, "query", away)
+        await tried._guarded(tried.work)
+
+    await _work(tried, "city")
+
+
 @pytest.mark.slow
 async def test_a_server_that_starts_reads_filled_columns(worker: Worker):
     first, second = worker(), worker()

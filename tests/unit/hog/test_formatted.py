@@ -89,6 +89,22 @@ def test_a_call_of_the_host_in_between_changes_nothing() -> None:
     assert outcome.lines[1].startswith('{"p":{"plan":"pro"')
 
 
+def test_a_function_of_the_host_gets_imported_data() -> None:
+    """One that has the name of a library function hides it."""
+    given: list[Any] = []
+    source = "let b := {'v': [event.large, event.larger, event.whole]}\nreturn jsonStringify(b)"
+    for trace in (False, True):
+        run_program(
+            source,
+            globals={"event": copy.deepcopy(EVENT)},
+            functions={"jsonStringify": given.append},
+            trace=trace,
+        )
+
+    assert len(given) == 2
+    assert repr(given[0]) == repr(given[1])
+
+
 def test_plain_host_data_is_not_imported() -> None:
     source = "let b := {'p': event.p, 'n': event.name}\nprint(jsonStringify(b))"
     text = compile_python(compile_program(source)).source
