@@ -91,6 +91,12 @@ class _Worker:
         self.ready: set[str] = set()
         self._errors = asyncio.create_task(_log_errors(process))
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it can take a request: a killed one loses its pipe before its exit is noticed."""
+        stdin = self.process.stdin
+        return self.process.returncode is None and stdin is not None and not stdin.is_closing()
+
     async def prepare(self, operation: str) -> None:
         """Have the worker import an operation.
 
@@ -113,6 +119,8 @@ class _Worker:
         reader, writer = self.process.stdout, self.process.stdin
         if reader is None or writer is None:
             raise Bug("the worker was started without pipes")
+        if writer.is_closing():  # uvloop raises a RuntimeError
+            raise BrokenPipeError("the worker has ended")
         writer.write(frame)
         await writer.drain()
         (length,) = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
@@ -270,7 +278,7 @@ class Sandbox:
     async def _take(self) -> _Worker:
         while self._idle:
             worker = self._idle.pop()
-            if worker.process.returncode is None:
+            if worker.is_running:
                 return worker
         return await self._start()
 

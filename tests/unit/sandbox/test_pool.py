@@ -57,6 +57,16 @@ async def test_a_dead_worker_is_reported_and_replaced(sandbox):
     assert await sandbox.call("sample_operations:echo", 1, deadline=10) == 1
 
 
+async def test_an_idle_worker_that_lost_its_pipe_is_not_used(sandbox):
+    """As after a kill, before the exit is noticed: the next request must not pay for it."""
+    assert await sandbox.call("sample_operations:echo", 1, deadline=10) == 1
+    (worker,) = sandbox._idle
+    worker.process.stdin.close()
+
+    assert worker.process.returncode is None
+    assert await sandbox.call("sample_operations:echo", 2, deadline=10) == 2
+
+
 async def test_a_source_error_keeps_its_position(sandbox):
     with pytest.raises(SourceError) as caught:
         await sandbox.call("sample_operations:refuse", None, deadline=10)
