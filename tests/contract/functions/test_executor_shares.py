@@ -206,6 +206,27 @@ async def test_a_function_that_was_alone_leaves_fair_shares_to_others(hoglet, ru
     assert all_of_them.total() <= SLOTS_FOR_LARGE_SHARES + 4 * FAIR_SHARE
 
 
+async def test_runs_of_a_burst_do_not_take_the_slots_of_fair_shares(hoglet, runs):
+    bursts = Bursts(now=lambda: 0.0)
+    executor = _executor(hoglet, runs, bursts=bursts)
+    await _enqueue(hoglet, "alone", 100)
+    await _lease_all(executor)
+    await _end(executor)
+    bursts.begin(0)
+    lanes = SLOTS_FOR_LARGE_SHARES // SHARE_IN_BURST + 1
+    for number in range(lanes):
+        await _enqueue(hoglet, f"burst {number}", SHARE_IN_BURST)
+    while await executor._lease_some():
+        pass
+    bursts.end(0)
+    await _enqueue(hoglet, "later", 5)
+    all_of_them = await _lease_all(executor)
+    await _end(executor)
+
+    assert all_of_them.total() > SLOTS_FOR_LARGE_SHARES
+    assert all_of_them["later"] == 5
+
+
 async def test_a_lease_is_bounded_by_bytes(hoglet):
     jobs = [NewJob(queue="bytes", payload=bytes(400)) for _ in range(5)]
     async with hoglet.database.write() as session:

@@ -159,7 +159,8 @@ class Executor:
         above = self._lanes_above_half_of(share)
         size = sum(len(job.payload) for job in self._running.values())
         may_be_large = has_started and size < BYTES_FOR_LARGE_SHARES
-        if may_be_large and self._is_lone_lane and not above:
+        is_lone = self._is_lone_lane and len(self._runs_by_lane) <= 1
+        if may_be_large and is_lone and not above:
             jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
             self._is_lone_lane = len({job.lane for job in jobs}) <= 1
             return jobs
