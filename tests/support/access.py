@@ -139,10 +139,11 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(location: Path | str) -> AsyncGenerator[World]:
+async def open_world(location: Path | str, *, cache_seconds: float = 0) -> AsyncGenerator[World]:
     """Create the tables of all imported packages, and the first project.
 
-    ``location`` is a folder for a SQLite file, or the URL of an empty database.
+    ``location`` is a folder for a SQLite file, or the URL of an empty database. A server caches
+    callers and projects; without a cache, tests can change them in the database.
     """
     url = location if isinstance(location, str) else sqlite_file(location)
     known = _first_starts.get(len(Base.metadata.tables)) if url.startswith("sqlite") else None
@@ -154,5 +155,5 @@ async def open_world(location: Path | str) -> AsyncGenerator[World]:
             if database.is_sqlite:
                 _first_starts[len(Base.metadata.tables)] = content_of(url), first
         box = SecretBox([Fernet.generate_key()])
-        access = AccessService(database, clock, cache_seconds=0, box=box)
+        access = AccessService(database, clock, cache_seconds=cache_seconds, box=box)
         yield World(database, clock, access, first)

@@ -138,9 +138,11 @@ async def open_endpoints(
     sandbox: Sandbox,
     project_id: int,
     settings: EndpointSettings | None = None,
+    *,
+    cache_seconds: float = 0,
 ) -> AsyncGenerator[EndpointWorld]:
     """The application wired as in the server, with a project id of its own."""
-    async with open_world(folder) as world:
+    async with open_world(folder, cache_seconds=cache_seconds) as world:
         await _add_project(world, project_id)
         queue = SqlQueue(world.database, world.clock, owner="test")
         types: dict[tuple[str, str], str] = {}

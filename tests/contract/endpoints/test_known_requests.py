@@ -3,10 +3,13 @@
 Source: docs/adr/0059-answered-before-routing.md.
 """
 
+from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from hoglet.access.rate_limit import RateLimit
 from hoglet.endpoints.settings import EndpointSettings
@@ -16,6 +19,17 @@ from support.endpoints import EndpointWorld, open_endpoints
 
 REFRESH = pytest.mark.parametrize("refresh", ["blocking", "force_blocking"])
 TIMES = 3
+
+
+@pytest_asyncio.fixture
+async def endpoints(
+    tmp_path: Path, warehouse: ClickHouseWarehouse, endpoint_sandbox: Sandbox, fresh_project_id: int
+) -> AsyncGenerator[EndpointWorld]:
+    """As in a server, callers are cached: known requests are then not checked each time."""
+    async with open_endpoints(
+        tmp_path, warehouse, endpoint_sandbox, fresh_project_id, cache_seconds=60
+    ) as opened:
+        yield opened
 
 
 async def repeated(endpoints: EndpointWorld, name: str, **body: Any) -> list[httpx.Response]:
@@ -48,7 +62,7 @@ async def test_a_known_run_differs_in_its_execution_id_only(endpoints: EndpointW
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize(
-    "query", ["SELECT 1 AS n", "SELECT repeat('x', 100) AS n FROM numbers(20000) LIMIT 20000"]
+    "query", ["SELECT 1 AS n", "SELECT repeat('x', 100) AS n FROM numbers(20000) LIMIT 20001"]
 )
 async def test_a_known_run_that_is_computed_has_the_response_of_the_first(
     endpoints: EndpointWorld, method: str, query: str
@@ -83,7 +97,7 @@ async def test_the_error_of_a_known_run_is_that_of_the_first(
     assert failed[0].json() == failed[1].json() == failed[2].json()
     headers = [without_ids(each.headers) for each in failed]
     assert headers[0] == headers[1] == headers[2]
-    await endpoints.services.notes.flush()
+    await endpoints.services.query_log.flush()
     await endpoints.create("SELECT query_id, exception FROM query_log", name="log")
     logged = (await endpoints.ran("log", refresh="force_blocking"))["results"]
     assert len({query_id for query_id, _ in logged}) == TIMES
