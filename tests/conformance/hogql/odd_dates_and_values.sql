@@ -163,3 +163,9 @@ select toString(toStartOfHour(at)) as text, count() from (select fromUnixTimesta
 -- timezone America/New_York
 select uniq(toString(toStartOfHour(at))), uniqExact(toString(toStartOfHour(at))), count(distinct toString(toStartOfHour(at))) from (select fromUnixTimestamp(1730606400 + number * 1800) as at from numbers(8))
 -- rows [[3, 3, 3]]
+
+-- case: texts of rows in a zone that skips midnights, also with offsets and before 1970
+-- timezone America/Santiago
+-- values {"texts": ["2026-09-06", "1990-09-16", "2026-09-06 00:30:00", "2026-09-06T03:30:00Z", "2026-09-06T04:30:00+00:00", "2026-04-04T23:30:00", "1968-11-03", "1955-02-01T10:00:00.25", "x"]}
+select toDate(t), toString(toDateTime(t)), toDate(t) = '2026-09-06', t >= toDateTime('2026-09-06') from (select arrayJoin({texts}) as t)
+-- rows [["2026-09-06", "2026-09-06 01:00:00.000000", 1, 1], ["1990-09-16", "1990-09-16 01:00:00.000000", 0, 0], ["2026-09-06", "2026-09-06 01:30:00.000000", 1, 1], ["2026-09-05", "2026-09-05 23:30:00.000000", 0, 0], ["2026-09-06", "2026-09-06 01:30:00.000000", 1, 1], ["2026-04-04", "2026-04-04 23:30:00.000000", 0, 0], ["1968-11-03", "1968-11-03 01:00:00.000000", 0, 0], ["1955-02-01", "1955-02-01 10:00:00.250000", 0, 0], [null, null, 0, 0]]

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from datetime import UTC
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.functions.datetime_zone import as_time, existing, unix_time
+from hoglet.hogql.functions.datetime_zone import as_time, unix_time
 from hoglet.hogql.plan import Expr, FunctionCall, TrustedSQL
 from hoglet.hogql.types import DATE, DATETIME, Type
+from hoglet.hogql.wall_times import existing, time_of_text
 
 type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
@@ -75,17 +76,16 @@ def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr
         day = DATE.or_null(type_.nullable)
         return _sql(day, "toDate32(", as_time(value, context), ", ", args[1], ")")
     if value.type.name in _TEXTS:
-        text = existing(value, context.timezone)
-        parts = ("toDate32(parseDateTime64BestEffortOrNull(", text, f", 6, '{context.timezone}'))")
-        return TrustedSQL(parts=parts, type=type_)
+        return _sql(type_, "toDate32(", time_of_text(value, context.timezone), ")")
     return FunctionCall(function="toDate32", args=(value,), type=DATE.or_null(value.type.nullable))
 
 
 def _to_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
     value, zone = args[0], _zone(args, 1, context)
     if value.type.name in _TEXTS:
-        text = _existing(value, zone)
-        return _sql(type_, "parseDateTime64BestEffortOrNull(", text, ", 6, ", zone, ")")
+        if len(args) == 1:
+            return time_of_text(value, context.timezone)
+        return _sql(type_, "parseDateTime64BestEffortOrNull(", value, ", 6, ", zone, ")")
     type_ = DATETIME.or_null(value.type.nullable)
     if value.type.name == "DateTime":
         return value if len(args) == 1 else _sql(type_, "toTimeZone(", value, ", ", zone, ")")

@@ -3,40 +3,13 @@
 Source: docs/spec/query-endpoints.md#104-functions (times are in the project's time zone).
 """
 
-import re
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
-
-import msgspec
-
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.plan import Expr, FunctionCall, TrustedSQL, Value
 from hoglet.hogql.types import DATETIME, FLOAT, INTEGER, Type
+from hoglet.hogql.wall_times import existing, time_of_text
 
 _INTERVAL = "toInterval"
-_WALL_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
-
-
-def existing(value: Expr, timezone: str) -> Expr:
-    """A constant wall time that clocks skip, as the one that they show instead: 02:30 as 03:30.
-
-    The engine takes the offset after the change, so that ``'2026-09-06'`` is 23:00 of the day
-    before, where clocks skip midnight. Other expressions are unchanged.
-    """
-    if not isinstance(value, Value) or not isinstance(value.value, str):
-        return value
-    if not _WALL_TIME.fullmatch(value.value):
-        return value
-    zone = ZoneInfo(timezone)
-    try:
-        wall = datetime.fromisoformat(value.value)
-        clock_time = wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone).replace(tzinfo=None)
-    except (ValueError, OverflowError):  # 2026-02-30, 0001-01-01 in zones east of Greenwich
-        return value
-    if clock_time == wall:
-        return value
-    return msgspec.structs.replace(value, value=clock_time.isoformat(" "))
 
 
 def as_time(value: Expr, context: QueryContext) -> Expr:
@@ -46,10 +19,11 @@ def as_time(value: Expr, context: QueryContext) -> Expr:
     """
     if value.type.name not in {"String", "JSON"}:
         return value
-    is_constant = isinstance(value, Value)
-    function = "parseDateTime64BestEffort" + ("" if is_constant else "OrNull")
-    parts = (f"{function}(", existing(value, context.timezone), f", 6, '{context.timezone}')")
-    return TrustedSQL(parts=parts, type=DATETIME.or_null(not is_constant))
+    if not isinstance(value, Value):
+        return time_of_text(value, context.timezone)
+    text = existing(value, context.timezone)
+    parts = ("parseDateTime64BestEffort(", text, f", 6, '{context.timezone}')")
+    return TrustedSQL(parts=parts, type=DATETIME)
 
 
 def instant(value: Expr, context: QueryContext) -> Expr:

@@ -18,6 +18,7 @@ import re
 from hoglet.hogql.plan import Expr, TrustedSQL, Value
 from hoglet.hogql.schema.fields import Properties
 from hoglet.hogql.types import BOOLEAN, DATETIME, FLOAT, NULLABLE_STRING, STRING
+from hoglet.hogql.wall_times import time_of_text
 
 _PLAIN_KEY = re.compile(r"[^\x00-\x1f`\\]{1,200}\Z")
 """Keys that ClickHouse accepts as a quoted path; tested with ``^ : [ ] %`` and dots."""
@@ -173,10 +174,9 @@ def typed_text(text: TrustedSQL, declared: str | None, timezone: str) -> Trusted
     if declared == "Boolean":
         return _boolean_of_text(text)
     if declared == "DateTime":
-        parsed = ("parseDateTime64BestEffortOrNull(", text, f", 6, '{timezone}')")
         long = ("length(", text, ") > 6 AND position(", text, ", ':') NOT IN (2, 3)")
         dated = (*long, " AND NOT startsWith(", text, ", '0000')")
-        parts = ("if(", *dated, ", ", *parsed, ", NULL)")
+        parts = ("if(", *dated, ", ", time_of_text(text, timezone), ", NULL)")
         return TrustedSQL(parts=parts, type=DATETIME.or_null())
     return text
 

@@ -9,7 +9,6 @@ Source: docs/spec/query-endpoints.md#104-functions.
 import math
 from collections.abc import Iterable
 
-from hoglet.hogql.functions.datetime_zone import existing
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import (
     BOOLEAN,
@@ -20,6 +19,7 @@ from hoglet.hogql.types import (
     STRING,
     TIMES,
 )
+from hoglet.hogql.wall_times import existing, time_of_text
 
 ALWAYS = Number(text="1", type=BOOLEAN)
 NEVER = Number(text="0", type=BOOLEAN)
@@ -61,19 +61,14 @@ def align(  # noqa: PLR0911 (one return a pair of types)
 
 
 def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
-    orphan = "" if isinstance(expr, Value) else "OrNull"
+    if not isinstance(expr, Value):
+        return time_of_text(expr, timezone)
     text = expr if timezone == "UTC" else existing(expr, timezone)
-    parsed = TrustedSQL(
-        parts=(f"parseDateTime64BestEffort{orphan}(", text, f", 6, '{timezone}')"),
-        type=DATETIME.or_null(bool(orphan)),
-    )
-    if target == "DateTime" or not isinstance(expr, Value):
+    parts = ("parseDateTime64BestEffort(", text, f", 6, '{timezone}')")
+    parsed = TrustedSQL(parts=parts, type=DATETIME)
+    if target == "DateTime" or len(str(expr.value)) > len("2026-01-05"):
         return parsed
-    return (
-        parsed
-        if len(str(expr.value)) > len("2026-01-05")
-        else FunctionCall(function="toDate32", args=(parsed,), type=DATE)
-    )
+    return FunctionCall(function="toDate32", args=(parsed,), type=DATE)
 
 
 _EXACT = 2**53
