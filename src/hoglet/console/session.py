@@ -1,7 +1,8 @@
 """Signing in with a personal API key, stored in an encrypted cookie.
 
 Encrypted with the data folder's secret, so sessions survive a restart, and checked on every page,
-so a revoked key ends the session. ``SameSite=Strict`` keeps other sites from using it.
+so a revoked key ends the session. ``SameSite=Strict`` keeps other sites from using it;
+``Sec-Fetch-Site`` keeps their forms from signing a visitor in as someone else, or out.
 """
 
 from urllib.parse import parse_qs, quote
@@ -55,6 +56,8 @@ class Sessions:
         ]
 
     async def _sign_in(self, request: Request) -> Response:
+        if _is_from_another_site(request):
+            return RedirectResponse(SIGN_IN, 303)
         form = parse_qs((await read_body(request, limit_bytes=_FORM_BYTES)).decode("latin-1"))
         key = form.get("key", [""])[0].strip()
         target = safe_target(form.get("next", ["/"])[0])
@@ -72,10 +75,17 @@ class Sessions:
         )
         return response
 
-    async def _sign_out(self, _request: Request) -> Response:
+    async def _sign_out(self, request: Request) -> Response:
+        if _is_from_another_site(request):
+            return RedirectResponse("/", 303)
         response = RedirectResponse(SIGN_IN, 303)
         response.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return response
+
+
+def _is_from_another_site(request: Request) -> bool:
+    """Whether the browser says so; only requests over HTTPS and to localhost tell."""
+    return request.headers.get("sec-fetch-site") == "cross-site"
 
 
 def safe_target(target: str) -> str:

@@ -88,6 +88,23 @@ async def test_signing_out_clears_the_cookie(client: httpx.AsyncClient) -> None:
     assert 'hoglet_console=""' in response.headers["set-cookie"]
 
 
+@pytest.mark.parametrize("action", ["sign-in", "sign-out"])
+@pytest.mark.parametrize(
+    ("site", "sets_cookie"), [("same-origin", True), ("none", True), ("cross-site", False)]
+)
+async def test_forms_of_other_sites_neither_sign_in_nor_out(
+    client: httpx.AsyncClient, world: World, action: str, site: str, *, sets_cookie: bool
+) -> None:
+    response = await client.post(
+        f"/console/{action}",
+        data={"key": str(world.first.personal_api_key)},
+        headers={"Sec-Fetch-Site": site},
+    )
+
+    assert response.status_code == 303
+    assert ("set-cookie" in response.headers) == sets_cookie
+
+
 @pytest.mark.parametrize(
     ("target", "safe"),
     [
