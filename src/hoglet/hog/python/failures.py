@@ -52,14 +52,20 @@ def _frames(traceback: TracebackType | None, program: LoadedProgram) -> tuple[Tr
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if traceback.tb_frame.f_globals is program.namespace:
-            line = program.source_line(traceback.tb_lineno)
+            line, *inlined = program.source_line(traceback.tb_lineno)
             if code.co_name[0] == "f":
-                name, _ = program.namespace["FUNCTIONS"][int(code.co_name[1:])]
-                frames.append(TraceFrame(name, line))
+                frames.append(_frame(program, int(code.co_name[1:]), line))
             elif code.co_name[0] == "b" and frames:  # a block of the function before it
                 frames[-1] = TraceFrame(frames[-1].function, line)
+            if inlined:
+                frames.append(_frame(program, *inlined))
         traceback = traceback.tb_next
     return tuple(frames[-FRAMES_KEPT:])
+
+
+def _frame(program: LoadedProgram, number: int, line: int) -> TraceFrame:
+    name, _ = program.namespace["FUNCTIONS"][number]
+    return TraceFrame(name, line)
 
 
 def _uncaught(error: HogError, line: int, frames: tuple[TraceFrame, ...]) -> RunError:

@@ -185,7 +185,7 @@ class LoadedProgram:
         self.namespace = namespace
         self.budget: Budget | None = None
         self.main: Callable[[int, dict[str, Any]], Any] = namespace["f0"]
-        self.lines: tuple[int, ...] = namespace["LINES"]
+        self.lines: tuple[int | tuple[int, int, int], ...] = namespace["LINES"]
 
     def limit(self, budget: Budget) -> None:
         """Set the limits of the run that begins or goes on."""
@@ -193,9 +193,13 @@ class LoadedProgram:
         self.namespace["LIMIT"] = budget.call_depth
         self.namespace["CAP"] = budget.memory_bytes
 
-    def source_line(self, python_line: int) -> int:
-        """The Hog line behind a Python line, 0 for none."""
-        return self.lines[python_line] if 0 < python_line < len(self.lines) else 0
+    def source_line(self, python_line: int) -> tuple[int, ...]:
+        """The Hog line behind a Python line, 0 for none.
+
+        In an inlined call also the number of the function and the line in it.
+        """
+        line = self.lines[python_line] if 0 < python_line < len(self.lines) else 0
+        return line if isinstance(line, tuple) else (line,)
 
 
 _loaded: OrderedDict[str, LoadedProgram] = OrderedDict()

@@ -224,6 +224,8 @@ class CallPrinter(InlinePrinter):
                 f"Too many arguments. Passed {len(operands)}, expected {len(function.parameters)}"
             )
             return Operand(f"fail({fault!a}, {_after(operands)})", "A")
+        if id(node) in self.program.inlined.calls:
+            return self.inlined_call(function, operands)
         given = [self.depth(1)]
         for index, parameter in enumerate(function.parameters):
             kind = self.facts.variables.get(parameter) or "A"

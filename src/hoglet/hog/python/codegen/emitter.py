@@ -6,6 +6,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.appending import appended
 from hoglet.hog.python.analysis.borrowing import Borrowing
 from hoglet.hog.python.analysis.formatted import Formatted
+from hoglet.hog.python.analysis.inlined_calls import InlinedCalls
 from hoglet.hog.python.analysis.purity import Effects
 from hoglet.hog.python.analysis.results import Results
 from hoglet.hog.python.analysis.type_facts import TypeFacts
@@ -111,6 +112,7 @@ class ProgramContext:
             enabled=not (trace or batch),
         )
         self.appended = set() if trace else appended(facts, self.host_names)
+        self.inlined = InlinedCalls(facts, self.host_names, enabled=not (trace or batch))
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(
             self.all, self.facts, functions=self.functions, async_names=self.async_names
@@ -137,6 +139,13 @@ class ProgramContext:
         return f"b{self._blocks}"
 
 
+type SourceLine = int | tuple[int, int, int]
+"""A Hog line; inside an inlined call that of the call, the function's number, and its line."""
+
+type Line = tuple[int, str, SourceLine]
+"""Indentation, text and Hog line of a Python line."""
+
+
 class Emitter:
     """A stream of indented lines for a function.
 
@@ -144,7 +153,7 @@ class Emitter:
         indent: indentation of the next line.
         source_line: the Hog line of the statement being printed.
         blocks: loops and ``try`` around the next line, inside one Python function.
-        frames: inlined lambdas around the next line.
+        frames: inlined functions around the next line.
     """
 
     program: ProgramContext
@@ -152,9 +161,9 @@ class Emitter:
     effects: Effects
 
     def __init__(self) -> None:
-        self.lines: list[tuple[int, str, int]] = []
+        self.lines: list[Line] = []
         self.indent = 0
-        self.source_line = 0
+        self.source_line: SourceLine = 0
         self.blocks = 0
         self.frames = 0
         self.temporaries = Temporaries()
@@ -176,13 +185,13 @@ class Emitter:
         """Emit a line at an earlier position."""
         self.lines.insert(position, (self.indent, text, self.source_line))
 
-    def take(self, mark: int) -> list[tuple[int, str, int]]:
+    def take(self, mark: int) -> list[Line]:
         """Remove and return the lines from ``mark`` on."""
         taken = self.lines[mark:]
         del self.lines[mark:]
         return taken
 
-    def put(self, lines: list[tuple[int, str, int]]) -> None:
+    def put(self, lines: list[Line]) -> None:
         """Emit lines that :meth:`take` has removed."""
         self.lines.extend(lines)
 

@@ -1,4 +1,4 @@
-"""Prints lambdas of ``arrayMap`` and similar functions as loops.
+"""Prints calls of small functions in place, and lambdas of ``arrayMap`` and similar as loops.
 
 A call of a lambda takes longer than what most lambdas do. One that is a single expression and is
 written where it is passed becomes the body of a loop; it still counts as a call frame.
@@ -11,14 +11,40 @@ from hoglet.hog.python.analysis.library import LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.purity import EFFECTS
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.codegen.evaluation import item_text
-from hoglet.hog.python.codegen.operands import Operand
+from hoglet.hog.python.codegen.operands import Operand, coerced
 from hoglet.hog.python.codegen.plain_values import PER_CONTAINER, PlainPrinter
 
 _MOST_BLOCKS: Final = 12  # further loops would be moved into functions
 
 
 class InlinePrinter(PlainPrinter):
-    """The printer of inlined lambdas."""
+    """The printer of inlined functions."""
+
+    def inlined_call(self, function: bound.BoundFunction, operands: list[Operand]) -> Operand:
+        """A call of a function that is one expression; its parameters become local variables."""
+        kinds = self.facts.variables
+        for index, parameter in enumerate(function.parameters):
+            is_given = index < len(operands)
+            kind = kinds.get(parameter) or "A"
+            text = coerced(operands[index], kind) if is_given else "None"
+            self.line(f"{self.variable(parameter)} = {text}")
+        statement: Any = function.body.statements[0]
+        call_line, number = self.source_line, function.number
+        if isinstance(call_line, int):
+            self.source_line = (call_line, number, _line_of(function))
+        self.frames += 1
+        self.line(f"if {self.depth()} > LIMIT: check({self.depth()})")
+        if isinstance(call_line, int):
+            self.source_line = (call_line, number, _line_of(statement))
+        for parameter in function.parameters:
+            self.view(parameter)
+        value = self.value(statement.value)
+        kind = self.facts.results.get(function.number) or "A"
+        result = self.temporaries.new()
+        self.line(f"{result} = {coerced(value, kind)}")
+        self.frames -= 1
+        self.source_line = call_line
+        return Operand(result, kind, atom=True)
 
     def inlined(self, node: bound.CallGlobal) -> Operand | None:
         """The call as a loop; None if its function cannot be inlined."""
@@ -106,3 +132,7 @@ class InlinePrinter(PlainPrinter):
 
 
 _EMPTY: Final = {"arrayMap": "[]", "arrayFilter": "[]", "arrayCount": "0", "arrayExists": "False"}
+
+
+def _line_of(node: bound.Node) -> int:
+    return node.start.line if node.start is not None else 0

@@ -130,6 +130,8 @@ class StatementPrinter(GrowthPrinter):
         self.line(f"{self.program.storage.name(variable)} = {text}")
 
     def _declare_function(self, node: bound.DeclareFunction) -> None:
+        if node.function.number in self.program.inlined.functions:
+            return
         name = self.program.storage.name(node.variable)
         boxed = self.program.storage.is_boxed(node.variable)
         if boxed:
