@@ -19,6 +19,7 @@ from support.endpoints import EndpointWorld, open_endpoints
 
 REFRESH = pytest.mark.parametrize("refresh", ["blocking", "force_blocking"])
 TIMES = 3
+COST = ("hoglet-rows-read", "hoglet-bytes-read", "hoglet-elapsed-seconds")
 
 
 @pytest_asyncio.fixture
@@ -44,6 +45,11 @@ def without_ids(headers: httpx.Headers) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name not in varying}
 
 
+def without_cost(headers: httpx.Headers) -> dict[str, str]:
+    """What the engine reports of a result in blocks may lack the last one."""
+    return {name: value for name, value in without_ids(headers).items() if name not in COST}
+
+
 async def test_a_known_run_differs_in_its_execution_id_only(endpoints: EndpointWorld) -> None:
     await endpoints.create("SELECT number AS n FROM numbers(3)", name="a")
     first, second, third = await repeated(endpoints, "a")
@@ -62,7 +68,7 @@ async def test_a_known_run_differs_in_its_execution_id_only(endpoints: EndpointW
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize(
-    "query", ["SELECT 1 AS n", "SELECT repeat('x', 100) AS n FROM numbers(20000) LIMIT 20001"]
+    "query", ["SELECT 1 AS n", "SELECT repeat('x', 100) AS n FROM numbers(20000) LIMIT 20000"]
 )
 async def test_a_known_run_that_is_computed_has_the_response_of_the_first(
     endpoints: EndpointWorld, method: str, query: str
@@ -76,14 +82,14 @@ async def test_a_known_run_that_is_computed_has_the_response_of_the_first(
     bodies = [each.json() for each in runs]
     assert len({each.pop("execution_id") for each in bodies}) == TIMES
     assert bodies[0] == bodies[1] == bodies[2]
-    headers = [without_ids(each.headers) for each in runs]
+    headers = [without_cost(each.headers) for each in runs]
     assert headers[0] == headers[1] == headers[2]
-    assert float(runs[2].headers["hoglet-elapsed-seconds"]) > 0
+    assert all(float(runs[2].headers[name]) > 0 for name in COST)
     if method == "GET":
         etag = {"If-None-Match": runs[0].headers["etag"]}
         known = [await endpoints.client.get(url, headers=etag, **sent) for _ in range(TIMES)]
         assert [(each.status_code, each.content) for each in known] == [(304, b"")] * TIMES
-        described = [without_ids(each.headers) for each in known]
+        described = [without_cost(each.headers) for each in known]
         assert described[0] == described[1] == described[2]
 
 
