@@ -18,9 +18,9 @@ from hoglet.endpoints.run.request import ARROW, CSV, NDJSON, PARQUET
 type Writer = Callable[[Result], Iterator[bytes]]
 
 
-def write(form: str, result: Result) -> Iterator[bytes]:
+def write(media_type: str, result: Result) -> Iterator[bytes]:
     """The rows of a HogQL result in a format other than JSON, with one part in memory at a time."""
-    return _WRITERS[form](result)
+    return _WRITERS[media_type](result)
 
 
 def _csv(result: Result) -> Iterator[bytes]:

@@ -36,7 +36,7 @@ from hoglet.endpoints.run.response import (
     accepted,
     answered,
     cost_headers,
-    form_of,
+    media_type_of,
     polled,
     query_status,
 )
@@ -124,20 +124,20 @@ async def run_endpoint(request: Request) -> Response:
         requested = polled_id(request)
         if requested is not None:
             return await _poll(request, services, scope, current, requested)
-        form_of(request, current)
+        media_type_of(request, current)
     planned = services.known_requests.plan_of(known) if known else None
     if planned is None:
         variables = await services.runner.variables(scope.project.id)
         planned = await _plan(request, services, scope, current)
         _remember(request, services, scope, planned, variables)
-    form = form_of(request, planned.read_plan.target)
+    media_type = media_type_of(request, planned.read_plan.target)
     outcome = outcome_of(request)
     if outcome is None:
         work = run_planned(services, scope, planned)
         outcome = await unless_disconnected(request.receive, work)
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return await _respond(request, services, scope, outcome, form)
+    return await _respond(request, services, scope, outcome, media_type)
 
 
 @describe({204: None}, query=(text("client_query_id"),))
@@ -207,7 +207,7 @@ def _remember(
         planned,
         (scope.principal, scope.project, planned.current, target, variables),
         limits=_limits(services, scope, planned.current),
-        is_json=form_of(request, target) == JSON,
+        is_json=media_type_of(request, target) == JSON,
         handler=request.scope["endpoint"],
     )
     services.known_requests.remember(request, known)
@@ -224,7 +224,7 @@ async def _plan(
     tables = readable_system_tables(scope.principal)
     run_request = replace(run_request, system_tables=tables)
     target = await services.targets.version(current, run_request.version)
-    form_of(request, target)
+    media_type_of(request, target)
     read_plan = await services.runner.check(scope, target, run_request)
     return PlannedRun(run_request, read_plan, current)
 
@@ -338,13 +338,13 @@ async def _respond(
     services: EndpointServices,
     scope: ProjectScope,
     outcome: RunResult | AsyncRunRow,
-    form: str,
+    media_type: str,
 ) -> Response:
     if isinstance(outcome, AsyncRunRow):
         return accepted(urls_of(request, scope), outcome, request.path_params["name"])
     if not outcome.stale:
-        return answered(request, outcome, form)
+        return answered(request, outcome, media_type)
     refreshing = await services.background.start(
         scope, NeedsBackground(outcome.target, outcome.request)
     )
-    return answered(request, outcome, form, query_status(refreshing, labels=["endpoint"]))
+    return answered(request, outcome, media_type, query_status(refreshing, labels=["endpoint"]))

@@ -41,7 +41,7 @@ CSV = "text/csv"
 NDJSON = "application/x-ndjson"
 ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
-FORMS = (JSON, CSV, NDJSON, ARROW, PARQUET)  # the first of equal quality wins
+MEDIA_TYPES = (JSON, CSV, NDJSON, ARROW, PARQUET)  # the first of equal quality wins
 _ALIASES = {"application/ndjson": NDJSON, "application/jsonl": NDJSON}
 _FUNNELS = "FunnelsQuery"
 _DATE_NAMES = ("date_from", "date_to")
@@ -343,11 +343,11 @@ def _children(part: Any) -> list[Any]:
     return list(part) if is_array(part) else []
 
 
-def wanted_form(accept: str, offered: Iterable[str] = FORMS) -> str:
+def negotiated(accept: str, offered: Iterable[str] = MEDIA_TYPES) -> str:
     """The best of the offered media types; JSON if the header is empty.
 
     Example:
-        >>> wanted_form("text/csv, application/json;q=0.5"), wanted_form("*/*")
+        >>> negotiated("text/csv, application/json;q=0.5"), negotiated("*/*")
         ('text/csv', 'application/json')
 
     Raises:
@@ -357,10 +357,10 @@ def wanted_form(accept: str, offered: Iterable[str] = FORMS) -> str:
         return JSON
     ranges = [_range(part) for part in accept.split(",") if part.strip()]
     best, chosen = 0.0, None
-    for form in offered:
-        quality = _quality(form, ranges)
+    for media_type in offered:
+        quality = _quality(media_type, ranges)
         if quality > best:
-            best, chosen = quality, form
+            best, chosen = quality, media_type
     if chosen is None:
         listed = ", ".join(offered)
         raise NotAcceptable(f"Results are available as {listed}; none of these is in Accept.")
@@ -384,10 +384,10 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def _quality(form: str, ranges: list[tuple[str, float]]) -> float:
+def _quality(media_type: str, ranges: list[tuple[str, float]]) -> float:
     """The quality of a media type by its most specific range; 0 if no range matches."""
-    group = form.partition("/")[0]
-    for media_range in (form, f"{group}/*", "*/*"):
+    group = media_type.partition("/")[0]
+    for media_range in (media_type, f"{group}/*", "*/*"):
         qualities = [quality for kind, quality in ranges if kind == media_range]
         if qualities:
             return max(qualities)

@@ -16,12 +16,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from hoglet.endpoints.encoding.csv_ndjson import (
-    write,
-)
+from hoglet.endpoints.encoding.csv_ndjson import write
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.request import JSON, wanted_form
+from hoglet.endpoints.run.request import JSON, negotiated
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.serializers import EndpointUrls
@@ -243,7 +241,7 @@ def _insight_rest(result: Result) -> InsightKeys:
     }
 
 
-def form_of(request: Request, target: RunTarget) -> str:
+def media_type_of(request: Request, target: RunTarget) -> str:
     """The media type of the response; insights are JSON only.
 
     Raises:
@@ -251,12 +249,12 @@ def form_of(request: Request, target: RunTarget) -> str:
     """
     accept = request.headers.get("accept", "")
     if target.query["kind"] == HOGQL:
-        return wanted_form(accept)
-    return wanted_form(accept, (JSON,))
+        return negotiated(accept)
+    return negotiated(accept, (JSON,))
 
 
 def answered(
-    request: Request, answer: RunResult, form: str, status: Mapping[str, Any] | None = None
+    request: Request, answer: RunResult, media_type: str, status: Mapping[str, Any] | None = None
 ) -> Response:
     """A result in the requested format, or 304 if the client already has it.
 
@@ -265,7 +263,7 @@ def answered(
     result = answer.result
     headers = cost_headers(result, is_cached=answer.is_cached)
     if request.method == "GET":
-        etag = etag_of(answer.target, result, form)
+        etag = etag_of(answer.target, result, media_type)
         known = not_modified(request, etag)
         if known is not None:
             return known
@@ -273,12 +271,12 @@ def answered(
     if answer.next_cursor is not None:
         headers["Hoglet-Next-Cursor"] = answer.next_cursor
         headers["Link"] = f'<{_next_url(request, answer.next_cursor)}>; rel="next"'
-    if form == JSON and result.rows_bytes < LARGE_BYTES:
+    if media_type == JSON and result.rows_bytes < LARGE_BYTES:
         return Response(answer.body(status), media_type=JSON, headers=headers)
-    if form == JSON:
+    if media_type == JSON:
         return _in_pieces(answer, headers, answer.after_rows(status))
     headers |= headers_of(result, answer.execution_id)
-    return StreamingResponse(write(form, result), media_type=form, headers=headers)
+    return StreamingResponse(write(media_type, result), media_type=media_type, headers=headers)
 
 
 def _in_pieces(answer: RunResult, headers: dict[str, str], end: bytes) -> Response:
@@ -343,9 +341,10 @@ def cost_headers(result: Result, *, is_cached: bool) -> dict[str, str]:
     }
 
 
-def etag_of(target: RunTarget, result: Result, form: str = JSON) -> str:
+def etag_of(target: RunTarget, result: Result, media_type: str = JSON) -> str:
     """The weak ETag of a result: equal for equal rows, however often they are computed."""
-    parts = (target.version_id, form, result.limit, result.offset, result.has_more, result.types)
+    shape = (result.limit, result.offset, result.has_more, result.types)
+    parts = (target.version_id, media_type, *shape)
     digest = blake2b(repr(parts).encode(), digest_size=12)
     digest.update(result.parts.digest())
     return f'W/"{digest.hexdigest()}"'
