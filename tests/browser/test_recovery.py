@@ -55,6 +55,48 @@ def test_pages_recover_when_the_server_restarts(signed_in: Page, server: Running
     assert dialogs == ["beforeunload"]
     expect(edited.locator(".cm-content").first).to_contain_text("print(2)")
 
+    edited.remove_listener("dialog", stay)
+    edited.on("dialog", accept)
+    edited.reload()
+    assert_restored_and_saved(edited, server, function["id"])
+
+
+def accept(dialog: Dialog) -> None:
+    dialog.accept()
+
+
+def assert_restored_and_saved(page: Page, server: RunningServer, function_id: str) -> None:
+    expect(page.get_by_role("status").filter(has_text="Your unsaved text is back.")).to_be_visible()
+    page.get_by_role("textbox", name="Code").click()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    path = f"/api/projects/1/hog_functions/{function_id}/"
+    assert server.client.get(path).json()["hog"] == "print(1)print(2)"
+    page.reload()
+    expect(page.locator(".cm-content").first).to_contain_text("print(2)")
+    expect(page.get_by_text("Your unsaved text is back.")).to_be_hidden()
+
+
+def test_code_typed_in_an_ended_session_is_there_after_signing_in(
+    signed_in: Page, server: RunningServer
+) -> None:
+    program = {"type": "destination", "name": "Typed on", "hog": "print(1)"}
+    function = post(server, "hog_functions", program)
+    body = {"label": "Short-lived", "scopes": ["*"]}
+    key = server.client.post("/api/personal_api_keys", json=body).json()
+    page = signed_in
+    page.context.request.post("/console/sign-in", form={"key": key["value"]}, max_redirects=0)
+    page.goto(f"/project/1/functions/{function['id']}")
+    page.get_by_role("textbox", name="Code").click()
+    page.keyboard.insert_text("print(2)\n")
+    server.client.delete(f"/api/personal_api_keys/{key['id']}")
+    page.keyboard.press("Control+s")
+    page.on("dialog", accept)
+    page.get_by_role("alert").get_by_role("link", name="Sign in").click()
+    page.get_by_label("API key").fill(KEY)
+    page.keyboard.press("Enter")
+    assert_restored_and_saved(page, server, function["id"])
+
 
 def test_a_session_that_ended_says_so_and_leads_back(
     signed_in: Page, server: RunningServer

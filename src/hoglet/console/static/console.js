@@ -469,6 +469,33 @@
     if (popup) new MutationObserver(note).observe(popup, { attributeFilter: ["aria-hidden"] });
   });
 
+  // --- code typed when the connection was lost or the session ended: the next page restores it ---
+  const UNSAVED = "hoglet:unsaved-code";
+  const editors = (globalThis.hogletEditors = new Set());
+  const ENDED = "#popup[aria-hidden=false], .banner[role=alert]";
+  addEventListener("pagehide", () => {
+    const changed = [...editors].filter((editor) => editor.text() !== editor.saved);
+    if (!changed.length || !document.querySelector(ENDED)) return;
+    const texts = changed.map((editor) => [editor.label, [editor.saved, editor.text()]]);
+    const unsaved = { path: location.pathname, texts: Object.fromEntries(texts) };
+    session((kept) => kept.setItem(UNSAVED, JSON.stringify(unsaved)));
+  });
+  const unsavedHere = () => {
+    const { path, texts } = session((kept) => JSON.parse(kept.getItem(UNSAVED))) ?? {};
+    return path === location.pathname ? texts : null;
+  };
+  const forgetUnsaved = () => session((kept) => kept.removeItem(UNSAVED));
+  if (unsavedHere()) setTimeout(forgetUnsaved, 10_000);
+  else if (location.pathname !== "/sign-in") forgetUnsaved();
+  globalThis.hogletTakeUnsaved = (label, value) => {
+    const [saved, text] = unsavedHere()?.[label] ?? [];
+    if (text === undefined || text === value) return null;
+    const advice = saved === value ? "" : " It has changed elsewhere since: compare before you save.";
+    const shown = banner("status", `Your unsaved text is back.${advice}`);
+    setTimeout(() => shown.remove(), 8000);
+    return text;
+  };
+
   // --- warnings of a save that opens another page ---
   const WARNINGS = "hoglet:save-warnings";
   globalThis.hogletOpenWithWarnings = (path, warnings) => {

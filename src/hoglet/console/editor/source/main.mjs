@@ -127,9 +127,14 @@ export default {
         ],
       }),
     });
+    if (this.isReadonly) return;
+    globalThis.hogletEditors?.add(this);
+    const unsaved = globalThis.hogletTakeUnsaved?.(this.label, this.saved);
+    if (unsaved) this.setText(unsaved);
   },
   beforeUnmount() {
     clearTimeout(this.timer);
+    globalThis.hogletEditors?.delete(this);
     globalThis.hogletDirty?.(this.$el.id, false);
     this.view.destroy();
   },
