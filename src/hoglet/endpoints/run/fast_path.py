@@ -50,8 +50,6 @@ from hoglet.web.router import CLIENT_CLOSED_REQUEST, Answer, unless_disconnected
 
 type Pieces = tuple[bytes, ...]
 """The end of a body, from the comma after its rows; the execution id goes between the pieces."""
-type _Checked = tuple[float, int]
-"""When to check a request again, on the monotonic clock, and how often caches were cleared."""
 type Head = tuple[str, str, bytes, tuple[tuple[bytes, bytes], ...]]
 """Method, path, query string, and the headers that the response depends on."""
 
@@ -90,7 +88,8 @@ class KnownRequest[P: Planned](msgspec.Struct, weakref=True):
     """A remembered request.
 
     ``depends_on`` begins with the caller and the project; ``is_json`` is false if the client wants
-    another format. ``ready`` is the response, if the result cache has had one.
+    another format. ``ready`` is the response, if the result cache has had one. It is checked again
+    at ``valid_until`` on the monotonic clock, and if caches were cleared since ``times_cleared``.
     """
 
     kind: RequestKind[P]
@@ -104,7 +103,8 @@ class KnownRequest[P: Planned](msgspec.Struct, weakref=True):
     token: str = ""
     if_none_match: str = ""
     ready: "_Ready | None" = None
-    checked: "_Checked" = (0.0, -1)
+    valid_until: float = 0.0
+    times_cleared: int = -1
 
     def is_of(self, depends_on: tuple[object, ...]) -> bool:
         """Whether the plan was made from these rows, or from equal ones that were loaded before."""
@@ -255,8 +255,8 @@ class KnownRequests:
         They are looked up again when a cache that they come from has expired or was cleared.
         """
         access, kind = self._access, known.kind
-        forgotten = access.times_cleared + kind.times_cleared()
-        if known.checked[1] == forgotten and monotonic() < known.checked[0]:
+        times_cleared = access.times_cleared + kind.times_cleared()
+        if known.times_cleared == times_cleared and monotonic() < known.valid_until:
             return True
         try:
             principal = await access.identify(known.token)
@@ -271,7 +271,7 @@ class KnownRequests:
         if not known.is_of((principal, project, *depends_on.rows)):
             return False
         until = min(depends_on.until, access.cached_until(known.token, project.id))
-        known.checked = (until, forgotten)
+        known.valid_until, known.times_cleared = until, times_cleared
         return True
 
     def _prepared(self, known: KnownRequest[Any]) -> _Ready | None:
