@@ -112,7 +112,11 @@ class Connections:
         Raises:
             ValueError: a header contains a line break.
         """
-        headers = self._default_headers | _headers(request, target)
+        headers = {
+            "Host": target.authority,  # first, as RFC 9110 recommends
+            **self._default_headers,
+            **_headers(request, target),
+        }
         body = request.body
         if body is not None or method not in ("GET", "HEAD", "OPTIONS"):
             headers["Content-Length"] = str(len(body or b""))
@@ -198,7 +202,7 @@ def _route(scheme: str, authority: str) -> aiohttp.ClientRequest:
 
 def _headers(request: OutboundRequest, target: Target) -> dict[str, str]:
     headers = {name: value for name, value in request.headers.items() if name.lower() not in _OURS}
-    headers["Host"] = target.authority  # as signed; aiohttp would drop a trailing dot
+    headers["Host"] = target.authority  # as signed
     basic = target.basic_authorization
     if basic and not any(name.lower() == "authorization" for name in headers):
         headers["Authorization"] = basic

@@ -68,6 +68,7 @@ async def test_connections_are_used_again(outbound: Outbound) -> None:
 
     assert await fetch_all(outbound, server, POST, GET, POST) == [(200, b"ok")] * 3
     assert server.connections == 1
+    assert server.requests[0].startswith(b"POST / HTTP/1.1\r\nHost: 127.0.0.1:")
     assert server.requests[0].endswith(b"\r\n\r\nbody")
 
 
