@@ -328,8 +328,8 @@ class ClickHouseWarehouse:
     ) -> R:
         attributes = {"db.system.name": "clickhouse", "hoglet.query_id": query_id}
         with tracing.child("query warehouse", kind="client", attributes=attributes):
-            future = self._readers.submit(self._with_client, work, budget, is_built=is_built)
-            return await self._running.result(query_id, future)
+            job = self._readers.submit(partial(self._with_client, work, budget, is_built=is_built))
+            return await self._running.result(query_id, job)
 
     async def _write(
         self,

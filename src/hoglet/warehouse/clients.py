@@ -15,7 +15,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -30,6 +30,7 @@ from hoglet.warehouse import cluster
 from hoglet.warehouse.engine_pages import unmap_loaded_pages
 from hoglet.warehouse.errors import Code, QueryCancelled, WarehouseDown, WarehouseInUse
 from hoglet.warehouse.port import QueryBudget
+from hoglet.warehouse.thread_pool import Job
 
 EMBEDDED_SCHEMES = ("chdb",)
 _ENGINE_LIBRARY = "_chdb.abi3.so"
@@ -260,7 +261,7 @@ def _cannot_open(message: str, code: int | None, variable: str) -> WarehouseInUs
 
 
 class RunningQueries:
-    """Futures of reads by query id; several reads may share an id.
+    """Jobs of reads by query id; several reads may share an id.
 
     Args:
         kill: stops queries in the engine by their ids; blocks.
@@ -270,35 +271,35 @@ class RunningQueries:
 
     def __init__(self, kill: Callable[[Sequence[str]], None]) -> None:
         self._kill = kill
-        self._futures: defaultdict[str, list[Future[Any]]] = defaultdict(list)
+        self._jobs: defaultdict[str, list[Job[Any]]] = defaultdict(list)
         self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
-        self._stopping: list[tuple[str, Future[Any], float]] = []  # with deadlines
+        self._stopping: list[tuple[str, Job[Any], float]] = []  # with deadlines
         self._stopping_lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._futures)
+        return len(self._jobs)
 
-    async def result[R](self, query_id: str, future: Future[R]) -> R:
+    async def result[R](self, query_id: str, job: Job[R]) -> R:
         """Wait for a read; if the waiting task is cancelled, the query is killed.
 
         Raises:
             QueryCancelled: :meth:`cancel` was called before the read began.
         """
-        self._futures[query_id].append(future)
+        self._jobs[query_id].append(job)
         loop = asyncio.get_running_loop()
         ended = loop.create_future()  # wrap_future takes 65 calls for this
-        future.add_done_callback(partial(call_soon, loop, partial(_wake, ended)))
+        job.add_done_callback(partial(call_soon, loop, partial(_wake, ended)))
         try:
             await ended
-            return future.result()
+            return job.result()
         except CancelledError:
             raise QueryCancelled("The query was cancelled.") from None
         except asyncio.CancelledError:
-            if not future.cancel():
-                self._stop(query_id, [future])
+            if not job.cancel():
+                self._stop(query_id, [job])
             raise
         finally:
-            self._forget_when_ended(query_id, future)
+            self._forget_when_ended(query_id, job)
 
     async def cancel(self, query_id: str, *, is_shared: bool = False) -> None:
         """Kill a query and wait until it has ended, at most ``STOP_SECONDS``.
@@ -307,8 +308,8 @@ class RunningQueries:
             query_id: an unknown id has no effect, unless ``is_shared``.
             is_shared: whether other processes use the engine, so an unknown query may be theirs.
         """
-        known = list(self._futures.get(query_id, ()))
-        running = [future for future in known if not future.cancel()]
+        known = list(self._jobs.get(query_id, ()))
+        running = [job for job in known if not job.cancel()]
         if running:
             self._stop(query_id, running)
             await _ended(query_id, running)
@@ -317,32 +318,32 @@ class RunningQueries:
 
     async def cancel_all(self) -> None:
         """Kill all queries of this process."""
-        await asyncio.gather(*(self.cancel(query_id) for query_id in list(self._futures)))
+        await asyncio.gather(*(self.cancel(query_id) for query_id in list(self._jobs)))
 
     async def close(self) -> None:
         """End the thread that kills queries."""
         await asyncio.to_thread(self._stopper.shutdown, wait=True, cancel_futures=True)
 
-    def _forget_when_ended(self, query_id: str, future: Future[Any]) -> None:
+    def _forget_when_ended(self, query_id: str, job: Job[Any]) -> None:
         """Remove a query when it has ended; immediately if so, as waking the loop costs 70 µs."""
-        if future.done():
-            self._forget(query_id, future)
+        if job.done():
+            self._forget(query_id, job)
             return
-        forget = partial(self._forget, query_id, future)
-        future.add_done_callback(partial(call_soon, asyncio.get_running_loop(), forget))
+        forget = partial(self._forget, query_id, job)
+        job.add_done_callback(partial(call_soon, asyncio.get_running_loop(), forget))
 
-    def _forget(self, query_id: str, ended: Future[Any]) -> None:
-        running = self._futures.get(query_id, [])
+    def _forget(self, query_id: str, ended: Job[Any]) -> None:
+        running = self._jobs.get(query_id, [])
         if ended in running:
             running.remove(ended)
         if not running:
-            self._futures.pop(query_id, None)
+            self._jobs.pop(query_id, None)
 
-    def _stop(self, query_id: str, running: Sequence[Future[Any]]) -> None:
+    def _stop(self, query_id: str, running: Sequence[Job[Any]]) -> None:
         until = time.monotonic() + STOP_SECONDS
         with self._stopping_lock:
             is_idle = not self._stopping
-            self._stopping.extend((query_id, future, until) for future in running)
+            self._stopping.extend((query_id, job, until) for job in running)
         if is_idle and running:
             self._stopper.submit(self._stop_all)
 
@@ -355,25 +356,25 @@ class RunningQueries:
                 log.exception("stopping queries failed", action="kill_failed")
             _wait(waiting[0][1], STOP_PAUSE_S)
 
-    def _left_to_stop(self) -> list[tuple[str, Future[Any]]]:
+    def _left_to_stop(self) -> list[tuple[str, Job[Any]]]:
         now = time.monotonic()
         with self._stopping_lock:
             self._stopping = [
-                (query_id, future, until)
-                for query_id, future, until in self._stopping
-                if not future.done() and now < until
+                (query_id, job, until)
+                for query_id, job, until in self._stopping
+                if not job.done() and now < until
             ]
-            return [(query_id, future) for query_id, future, _ in self._stopping]
+            return [(query_id, job) for query_id, job, _ in self._stopping]
 
 
-async def _ended(query_id: str, running: Sequence[Future[Any]]) -> None:
+async def _ended(query_id: str, running: Sequence[Job[Any]]) -> None:
     """Wait until the engine has ended a cancelled query."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(STOP_SECONDS):
-            for future in running:
+            for job in running:
                 ended = asyncio.Event()
-                future.add_done_callback(partial(call_soon, loop, ended.set))
+                job.add_done_callback(partial(call_soon, loop, ended.set))
                 await ended.wait()
     except TimeoutError:
         log.warning("a query does not stop", action="cancel_slow", query_id=query_id)
@@ -384,7 +385,7 @@ def _wake(ended: asyncio.Future[None]) -> None:
         ended.set_result(None)
 
 
-def call_soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: Future[Any]) -> None:
+def call_soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: object) -> None:
     """Schedule a callback on the loop from another thread; no effect once the loop is closed."""
     try:  # contextlib.suppress takes three calls, for each query
         loop.call_soon_threadsafe(work)
@@ -392,6 +393,6 @@ def call_soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: Fu
         return
 
 
-def _wait(running: Future[Any], seconds: float) -> None:
+def _wait(running: Job[Any], seconds: float) -> None:
     with contextlib.suppress(BaseException):
         running.exception(timeout=seconds)

@@ -3,11 +3,12 @@
 import gc
 import threading
 import weakref
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
+from functools import partial
 
 import pytest
 
-from hoglet.warehouse.thread_pool import WarmThreadPool
+from hoglet.warehouse.thread_pool import Job, WarmThreadPool
 from support.waiting import wait_for
 
 
@@ -15,7 +16,7 @@ class Result:
     """A result that a weak reference can follow."""
 
 
-def begun(pool: WarmThreadPool, gate: threading.Event) -> "Future[int]":
+def begun(pool: WarmThreadPool, gate: threading.Event) -> Job[int]:
     """A job that has started and waits for the gate; its result is its thread."""
     started = threading.Event()
 
@@ -58,7 +59,7 @@ def test_a_thread_is_idle_before_its_result_is_known() -> None:
     pool = WarmThreadPool(2, "test-idle")
     gate = threading.Event()
     first = begun(pool, gate)
-    following: list[Future[int]] = []
+    following: list[Job[int]] = []
     first.add_done_callback(lambda _: following.append(pool.submit(threading.get_ident)))
 
     gate.set()
@@ -82,7 +83,7 @@ def test_jobs_that_wait_start_in_their_order() -> None:
     pool, gate = WarmThreadPool(1, "test"), threading.Event()
     first = begun(pool, gate)
     order: list[int] = []
-    rest = [pool.submit(order.append, number) for number in range(50)]
+    rest = [pool.submit(partial(order.append, number)) for number in range(50)]
     assert not order
     gate.set()
     for future in [first, *rest]:
@@ -104,7 +105,7 @@ def test_a_waiting_job_can_be_cancelled_and_a_running_one_cannot() -> None:
     pool, gate = WarmThreadPool(1, "test"), threading.Event()
     running = begun(pool, gate)
     done: list[str] = []
-    cancelled, last = pool.submit(done.append, "cancelled"), pool.submit(done.append, "last")
+    cancelled, last = (pool.submit(partial(done.append, name)) for name in ("cancelled", "last"))
     assert cancelled.cancel()
     assert not running.cancel()
     gate.set()
@@ -154,7 +155,7 @@ def test_an_idle_thread_keeps_nothing_of_its_last_job_alive(fails: bool) -> None
 
     gc.disable()
     try:
-        future: Future[Result] | None = pool.submit(work, Result())
+        future: Job[Result] | None = pool.submit(partial(work, Result()))
         assert future is not None
         if fails:
             assert isinstance(future.exception(10), ValueError)
@@ -195,4 +196,40 @@ def test_a_thread_that_cannot_be_started_takes_no_room(monkeypatch: pytest.Monke
             pool.submit(int)
 
     assert pool.submit(int).result(10) == 0
+    pool.shutdown()
+
+
+def test_a_callback_is_called_once_whenever_it_is_added() -> None:
+    pool, called, outcomes = WarmThreadPool(2, "test"), list[int](), list[bool]()
+    for number in range(2_000):
+        job = pool.submit(int)
+        job.add_done_callback(lambda done, number=number: called.append(number + done.result()))
+        job.result(10)
+        outcomes.append(job.cancel())
+    pool.shutdown()
+    assert called == list(range(2_000))
+    assert not any(outcomes)
+
+
+def test_a_job_is_run_or_cancelled_never_both() -> None:
+    pool, run, cancelled = WarmThreadPool(2, "test"), list[int](), list[int]()
+    for number in range(2_000):
+        job = pool.submit(partial(run.append, number))
+        if job.cancel():
+            cancelled.append(number)
+            with pytest.raises(CancelledError):
+                job.result(10)
+        else:
+            job.result(10)
+    pool.shutdown()
+    assert sorted(run + cancelled) == list(range(2_000))
+
+
+def test_an_outcome_that_takes_too_long_is_a_timeout() -> None:
+    pool, gate = WarmThreadPool(1, "test"), threading.Event()
+    running = begun(pool, gate)
+    with pytest.raises(TimeoutError):
+        running.exception(0.01)
+    gate.set()
+    assert running.exception(10) is None
     pool.shutdown()
