@@ -98,6 +98,26 @@ def test_code_typed_in_an_ended_session_is_there_after_signing_in(
     assert_restored_and_saved(page, server, function["id"])
 
 
+def test_signing_out_in_one_tab_ends_the_others(signed_in: Page, server: RunningServer) -> None:
+    program = {"type": "destination", "name": "In another tab", "hog": "print(1)"}
+    function = post(server, "hog_functions", program)
+    other = signed_in.context.new_page()
+    other.goto(f"/project/1/functions/{function['id']}")
+    other.get_by_role("textbox", name="Code").click()
+    other.keyboard.insert_text("print(2)\n")
+    signed_in.goto("/project/1/events")
+    signed_in.get_by_role("button", name="Sign out").click()
+    expect(signed_in).to_have_url(re.compile("/sign-in"))
+
+    expect(other.get_by_role("alert").filter(has_text="You are signed out")).to_be_visible()
+    other.keyboard.press("Control+s")
+    expect(other.get_by_text("You are signed out.", exact=True).first).to_be_visible()
+    assert (
+        server.client.get(f"/api/projects/1/hog_functions/{function['id']}").json()["hog"]
+        == program["hog"]
+    )
+
+
 def test_a_session_that_ended_says_so_and_leads_back(
     signed_in: Page, server: RunningServer
 ) -> None:

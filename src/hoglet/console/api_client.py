@@ -77,13 +77,13 @@ class Backend:
         origin: tuple[str, str] = ("http", "console"),
     ) -> None:
         self._api = api
-        self._key = key
+        self._key: str | None = key
         self._origin = Origin(*origin)
         self.project_id = project_id
         self.zone = "UTC"
         """The project's time zone; pages set it."""
         self.on_signed_out: Callable[[], object] | None = None
-        """Called when the key is refused; pages set it."""
+        """Called when the key is refused or the user signs out; pages set it."""
         self.on_wait: Callable[[bool], object] | None = None
         """Called with True when a call takes long and with False when it ends; pages set it."""
 
@@ -109,6 +109,8 @@ class Backend:
 
     async def call(self, method: str, path: str, *, query: str = "", body: Any = None) -> Reply:
         """Call any route of the API by its absolute path."""
+        if self._key is None:
+            return Reply(401, {"detail": "You are signed out."})
         with self.waiting():
             response = await call_application(
                 self._api,
@@ -119,6 +121,12 @@ class Backend:
         if response.status == 401 and self.on_signed_out is not None:
             self.on_signed_out()
         return Reply(response.status, response.body, response.text)
+
+    def sign_out(self) -> None:
+        """Forget the key; every later call is refused."""
+        self._key = None
+        if self.on_signed_out is not None:
+            self.on_signed_out()
 
     @contextmanager
     def waiting(self) -> Generator[None]:

@@ -6,6 +6,7 @@ so a revoked key ends the session. ``SameSite=Strict`` keeps other sites from us
 """
 
 from urllib.parse import parse_qs, quote
+from weakref import WeakKeyDictionary
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from starlette.requests import Request
@@ -33,6 +34,7 @@ class Sessions:
     def __init__(self, secret_keys: list[str], api: ASGIApp) -> None:
         self._cipher = MultiFernet([Fernet(key) for key in secret_keys])
         self._api = api
+        self._cookies = WeakKeyDictionary[Backend, str]()  # of open pages
 
     def key_of(self, request: Request) -> str | None:
         """The key of the signed-in user; an invalid cookie counts as none."""
@@ -46,7 +48,11 @@ class Sessions:
         """The API client of the signed-in user."""
         key = self.key_of(request)
         origin = (request.url.scheme, request.url.netloc)
-        return None if key is None else Backend(self._api, key, project_id, origin)
+        if key is None:
+            return None
+        backend = Backend(self._api, key, project_id, origin)
+        self._cookies[backend] = request.cookies[COOKIE]
+        return backend
 
     def routes(self) -> list[Route]:
         """The routes that set and clear the cookie."""
@@ -78,6 +84,9 @@ class Sessions:
     async def _sign_out(self, request: Request) -> Response:
         if _is_from_another_site(request):
             return RedirectResponse("/", 303)
+        for backend, cookie in list(self._cookies.items()):
+            if cookie == request.cookies.get(COOKIE):
+                backend.sign_out()  # the other tabs of this browser
         response = RedirectResponse(SIGN_IN, 303)
         response.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return response

@@ -36,9 +36,15 @@ async def client(sessions: Sessions) -> AsyncGenerator[httpx.AsyncClient]:
         yield client
 
 
+def request_with(cookie: str) -> Request:
+    headers = [(b"host", b"hoglet.test"), (b"cookie", f"{COOKIE}={cookie}".encode())]
+    return Request(
+        {"type": "http", "scheme": "https", "path": "/", "query_string": b"", "headers": headers}
+    )
+
+
 def key_in(sessions: Sessions, cookie: str) -> str | None:
-    headers = [(b"cookie", f"{COOKIE}={cookie}".encode())]
-    return sessions.key_of(Request({"type": "http", "headers": headers}))
+    return sessions.key_of(request_with(cookie))
 
 
 async def test_a_valid_key_is_encrypted_into_the_cookie(
@@ -86,6 +92,25 @@ async def test_signing_out_clears_the_cookie(client: httpx.AsyncClient) -> None:
 
     assert response.headers["location"] == "/sign-in"
     assert 'hoglet_console=""' in response.headers["set-cookie"]
+
+
+async def test_signing_out_ends_the_open_pages_of_this_browser_only(
+    client: httpx.AsyncClient, sessions: Sessions, world: World
+) -> None:
+    form = {"key": str(world.first.personal_api_key)}
+    cookies = [(await client.post("/console/sign-in", data=form)).cookies[COOKIE] for _ in range(2)]
+    pages = [sessions.backend(request_with(cookie)) for cookie in cookies]
+    ended: list[int] = []
+    for number, page in enumerate(pages):
+        assert page is not None
+        page.on_signed_out = lambda number=number: ended.append(number)
+
+    client.cookies.set(COOKIE, cookies[0], domain="hoglet.test")
+    await client.post("/console/sign-out")
+
+    path = "/api/personal_api_keys/@current"
+    statuses = [(await page.call("GET", path)).status for page in pages if page is not None]
+    assert (ended, statuses) == ([0], [401, 200])
 
 
 @pytest.mark.parametrize("action", ["sign-in", "sign-out"])

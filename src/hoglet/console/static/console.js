@@ -445,7 +445,7 @@
     if (document.querySelector(".banner[role=alert]")) return;
     const next = encodeURIComponent(location.pathname + location.search);
     const link = make("a", { href: `/sign-in?next=${next}` }, "Sign in");
-    banner("alert", "You are signed out: the key was deleted or replaced. ", link);
+    banner("alert", "You are signed out, or the key was deleted. ", link);
   };
   const LOST = "hoglet:connection-lost";
   const session = (act) => {
