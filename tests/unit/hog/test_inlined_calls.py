@@ -92,6 +92,16 @@ def test_calls_far_inside_stay_calls() -> None:
     assert outcome(source, trace=False)[1] == ["88"]
 
 
+def test_a_program_of_many_calls_does_not_multiply() -> None:
+    body = " + ".join(["x"] * 15)
+    source = f"fun sum(x) {{ return {body} }}\n" + "sum(n)\n" * 5_000
+
+    text = compile_python(compile_program("let n := 1\n" + source)).source
+
+    assert len(text) < 12 * len(source)  # with every call inlined, 60 times
+    assert "def f1" in text
+
+
 def test_frames_name_the_function_and_its_line() -> None:
     error = run_program(HEAD + "print(1)\nprint(fails(2))").error
 

@@ -17,6 +17,9 @@ _MOST_NODES: Final = 40
 _DEEPEST: Final = 8
 """Statements and branches around a call; Python allows 20 nested blocks and 100 indentations."""
 
+_MOST_INLINED: Final = 4_000
+"""Nodes of all inlined calls: more take longer to compile than they save in a run."""
+
 _NESTING: Final = (
     bound.If, bound.While, bound.For, bound.ForIn, bound.Try, bound.Catch, bound.BoundFunction,
     bound.Conditional, bound.IfNull, bound.And, bound.Or,
@@ -50,6 +53,8 @@ class InlinedCalls:
         }
         if not small:
             return
+        self._room = _MOST_INLINED
+        self._own = facts.own
         calls = Counter[int]()
         self._walk(facts.functions[0].body, 0, small, calls)
         self.functions = {f.number for f in small.values() if not calls[f.number]}
@@ -65,13 +70,18 @@ class InlinedCalls:
         if isinstance(node, bound.CallValue) and isinstance(node.callee, bound.ReadVariable):
             function = small.get(node.callee.variable)
             if function is not None:
-                if depth <= _DEEPEST and len(node.arguments) <= len(function.parameters):
+                if depth <= _DEEPEST and self._fits(node, function):
                     self.calls.add(id(node))
                 else:
                     left[function.number] += 1
         below = depth + isinstance(node, _NESTING)
         for part in parts(node):
             self._walk(part, below, small, left)
+
+    def _fits(self, call: bound.CallValue, function: bound.BoundFunction) -> bool:
+        """Whether a call has no surplus arguments and the program does not grow too much by it."""
+        self._room -= len(self._own[function.number])
+        return len(call.arguments) <= len(function.parameters) and self._room >= 0
 
 
 def _is_small(function: bound.BoundFunction, facts: TypeFacts, host_names: frozenset[str]) -> bool:
