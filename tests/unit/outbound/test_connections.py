@@ -18,9 +18,16 @@ class ScriptedServer:
         self.responses = list(responses)
         self.connections = 0
         self.requests: list[bytes] = []
+        self._writers: list[asyncio.StreamWriter] = []
+
+    def close(self) -> None:
+        """Close the connections that clients keep."""
+        for writer in self._writers:
+            writer.close()
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self._writers.append(writer)
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -56,6 +63,7 @@ async def fetch_all(
                 results.append((result.status, result.body))
             else:
                 results.append(result.text)
+        server.close()
     return results
 
 
