@@ -11,7 +11,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from support.accepted import Accepted
-from support.server import TOKEN, RunningServer
+from support.server import TOKEN, RunningServer, started
 from support.warehouses import new_clickhouse_database
 
 pytestmark = pytest.mark.slow
@@ -32,14 +32,8 @@ def pair(
             "secret_keys": Fernet.generate_key().decode(),
         }
         servers = [RunningServer(tmp_path / name, **shared) for name in ("first", "second")]
-        try:
-            for server in servers:
-                server.start()
+        with started(servers):
             yield servers
-        finally:
-            for server in servers:
-                if server.process is not None:
-                    server.stop()
 
 
 def _rows(url: str, sql: str) -> list[tuple[object, ...]]:

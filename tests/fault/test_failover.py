@@ -14,7 +14,7 @@ from support.accepted import Accepted, add_destination
 from support.ordered_sender import DISTINCT_IDS, OrderedSender
 from support.postgres_standby import ReplicatedPostgres
 from support.receiver import Receiver
-from support.server import RunningServer
+from support.server import RunningServer, started
 from support.waiting import wait_for
 from support.warehouses import new_clickhouse_database
 
@@ -39,14 +39,8 @@ def pair(
             )
             for name in ("a", "b")
         ]
-        try:
-            for server in servers:
-                server.start()
+        with started(servers):
             yield servers
-        finally:
-            for server in servers:
-                if server.process is not None:
-                    server.kill()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,19 @@ async def new_project(database_url: str, name: str) -> tuple[int, str]:
         project = await create_project(session, SystemClock(), name=name)
     await database.close()
     return project.id, project.api_token
+
+
+@contextlib.contextmanager
+def started(servers: Sequence[RunningServer]) -> Generator[None]:
+    """Start servers one after the other; those that still run at the end are killed."""
+    try:
+        for server in servers:
+            server.start()
+        yield
+    finally:
+        for server in servers:
+            if server.process is not None:
+                server.kill()
 
 
 def free_port() -> int:
