@@ -42,6 +42,8 @@ class InlinedCalls:
     def __init__(self, facts: TypeFacts, host_names: frozenset[str], *, enabled: bool) -> None:
         self.calls: set[int] = set()
         self.functions: set[int] = set()
+        self._own = facts.own
+        self._room = _MOST_INLINED
         if not enabled:
             return
         small = {
@@ -53,8 +55,6 @@ class InlinedCalls:
         }
         if not small:
             return
-        self._room = _MOST_INLINED
-        self._own = facts.own
         calls = Counter[int]()
         self._walk(facts.functions[0].body, 0, small, calls)
         self.functions = {f.number for f in small.values() if not calls[f.number]}
@@ -72,6 +72,7 @@ class InlinedCalls:
             if function is not None:
                 if depth <= _DEEPEST and self._fits(node, function):
                     self.calls.add(id(node))
+                    self._room -= len(self._own[function.number])
                 else:
                     left[function.number] += 1
         below = depth + isinstance(node, _NESTING)
@@ -80,8 +81,8 @@ class InlinedCalls:
 
     def _fits(self, call: bound.CallValue, function: bound.BoundFunction) -> bool:
         """Whether a call has no surplus arguments and the program does not grow too much by it."""
-        self._room -= len(self._own[function.number])
-        return len(call.arguments) <= len(function.parameters) and self._room >= 0
+        has_surplus = len(call.arguments) > len(function.parameters)
+        return not has_surplus and len(self._own[function.number]) <= self._room
 
 
 def _is_small(function: bound.BoundFunction, facts: TypeFacts, host_names: frozenset[str]) -> bool:
