@@ -34,8 +34,8 @@ from hoglet.app.startup.requirements import (
 )
 from hoglet.app.startup.server_file import (
     ServerAddress,
+    killed_server,
     make_token,
-    read_server_file,
     remove_server_file,
     write_server_file,
 )
@@ -97,7 +97,7 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     lock = DataFolderLock(settings.data_dir)
     stack.callback(lock.release)
     lock.acquire()
-    former = read_server_file(settings.data_dir)
+    former = killed_server(settings.data_dir)
     remove_leftovers(settings.data_dir)
     listener = stack.enter_context(closing(bind(settings.host, settings.port)))
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
@@ -113,7 +113,8 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
         log.warning("workers are not fully confined: the kernel lacks features", wall=wall)
     listen(listener)
     stack.callback(remove_server_file, settings.data_dir)
-    address = ServerAddress(settings.local_url(), token, services.name)
+    folder = settings.data_dir.stat().st_ino
+    address = ServerAddress(settings.local_url(), token, services.name, folder)
     write_server_file(settings.data_dir, address)
     _greet(await _first_project(services), settings)
     await stack.enter_async_context(running(workers))
@@ -133,16 +134,16 @@ def _reaper(application: Starlette, settings: Settings, limit: int) -> Connectio
     return ConnectionReaper(settings.port, requests, deadlines, limit=limit)
 
 
-async def _release_leases_of(former: ServerAddress | None, services: Services) -> None:
+async def _release_leases_of(former: str | None, services: Services) -> None:
     """Release what the killed server of this folder held: the folder's lock shows that it is gone.
 
     On SQLite the queue has done so, under the only name that there is.
     """
-    if former is None or former.name is None or services.database.is_sqlite:
+    if former is None or services.database.is_sqlite:
         return
     async with services.database.write() as session:
-        await spool_owners.forget(session, former.name)
-        jobs = await job_owners.forget(session, former.name)
+        await spool_owners.forget(session, former)
+        jobs = await job_owners.forget(session, former)
     log.info("the former server was killed", action="former_server_killed", jobs=jobs)
 
 

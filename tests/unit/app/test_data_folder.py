@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import socket
 import stat
 from collections.abc import Callable, Generator
@@ -20,6 +21,7 @@ from hoglet.app.startup.secret_keys import (
 )
 from hoglet.app.startup.server_file import (
     ServerAddress,
+    killed_server,
     read_server_file,
     remove_server_file,
     write_server_file,
@@ -138,6 +140,20 @@ def test_a_file_system_without_locks_is_named():
     sentence = describe(OSError(errno.ENOLCK, "No locks available"), Settings())
 
     assert "a --data-dir on a local disk" in sentence
+
+
+def test_a_copy_of_a_folder_does_not_take_the_server_of_the_original_for_killed(
+    tmp_path: Path,
+) -> None:
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    original.mkdir()
+    folder = original.stat().st_ino
+    write_server_file(original, ServerAddress("http://[::1]:8000", "token", "name", folder))
+    shutil.copytree(original, copy)
+
+    assert (killed_server(original), killed_server(copy)) == ("name", None)
+    remove_server_file(original)
+    assert killed_server(original) is None
 
 
 def test_the_server_file_is_removed_as_far_as_it_can_be(tmp_path: Path):

@@ -19,11 +19,13 @@ class ServerAddress(msgspec.Struct, frozen=True):
     """``{"url": "http://127.0.0.1:8000", "token": "3f…", "name": "host-7-01…"}``.
 
     ``name`` is unique to the process; versions without heartbeats of leases did not write it.
+    ``folder`` is the inode of the data folder.
     """
 
     url: str
     token: str
     name: str | None = None
+    folder: int | None = None
 
 
 def make_token() -> str:
@@ -47,6 +49,17 @@ def read_server_file(data_dir: Path) -> ServerAddress | None:
         return msgspec.json.decode((data_dir / _NAME).read_bytes(), type=ServerAddress)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
+
+
+def killed_server(data_dir: Path) -> str | None:
+    """The name of the server that was killed on this folder; None if it stopped.
+
+    None in a copy of a folder too: the server of the original may be running.
+    """
+    address = read_server_file(data_dir)
+    if address is None or address.folder != data_dir.stat().st_ino:
+        return None
+    return address.name
 
 
 def remove_server_file(data_dir: Path) -> None:
