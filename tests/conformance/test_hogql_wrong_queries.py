@@ -73,6 +73,7 @@ def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -
     assert query[error.start : error.end] == expected["at"]
     assert error.message == expected["message"]
     assert not INSIDE.search(error.advice), error.advice
+    assert not error.advice.endswith("?."), error.advice
     problem = problem_of(error, query)
     if expected["at"]:
         assert query[problem.start : problem.end] == expected["at"]

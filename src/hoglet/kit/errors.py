@@ -200,9 +200,11 @@ class SourceError(HogletError):
         """``str(error)`` followed by the hint."""
         if not self.hint:
             return str(self)
-        said = str(self).rstrip(".")
-        end = "" if said.endswith("?") else "."
-        return f"{said}{end} {self.hint[:1].upper()}{self.hint[1:].rstrip('.')}."
+        return f"{_ended(str(self))} {_ended(self.hint[:1].upper() + self.hint[1:])}"
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith(("?", ".")) else f"{sentence}."
 
 
 class Bug(HogletError):
