@@ -97,7 +97,7 @@ def changes_between(before: Fields, after: Fields) -> list[FieldChange]:
 
     Example:
         >>> changes_between({"name": None, "enabled": True}, {"name": "x", "enabled": True})
-        [Change(field='name', action='created', before=None, after='x')]
+        [FieldChange(field='name', action='created', before=None, after='x')]
     """
     return [
         FieldChange(name, _action(old, after[name]), old, after[name])

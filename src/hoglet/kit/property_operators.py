@@ -149,6 +149,7 @@ def read_operator(operator: Any, value: Any, clock: DateClock) -> Test:
         BadOperator: the operator is unknown, or does not accept the value.
 
     Example:
+        >>> from datetime import UTC, datetime
         >>> read_operator("gt", "5", DateClock(datetime.now(UTC)))
         Order(sign='>', value=5)
     """

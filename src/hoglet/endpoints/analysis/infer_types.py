@@ -86,7 +86,7 @@ def type_of(name: str) -> Type | None:
 
     Example:
         >>> type_of("Array(Nullable(UInt8))").item
-        Type(name='Integer', nullable=True, item=None)
+        Type(name='Integer', nullable=True, item=None, names=())
     """
     wrapper = _WRAPPER.fullmatch(name)
     if wrapper is None:
