@@ -13,12 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.borrowing import Borrowing
-from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.program_analysis import ProgramAnalysis
 from hoglet.hog.python.analysis.visitor import everything
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.builtins import VOCABULARY
-from hoglet.hog.python.codegen.emitter import HostNames, ProgramContext
+from hoglet.hog.python.codegen.emitter import ProgramContext
 from hoglet.hog.python.codegen.printer import print_program
 from hoglet.kit.errors import SourceError
 
@@ -124,17 +123,9 @@ def _compiled(
     async_names = (frozenset(async_functions) | {"sleep"}) - given
     try:
         known = frozenset(known_globals)
-        facts = TypeFacts(all_functions, given | async_names)
-        borrowing = Borrowing(facts, given | async_names, enabled=not (trace or batch))
-
-        def printed(names: frozenset[str]) -> tuple[str, bool]:
-            host = HostNames(given, async_names, names)
-            return print_program(
-                ProgramContext(facts, host=host, borrowing=borrowing, trace=trace, batch=batch)
-            )
-
-        source, suspends = printed(known | roots)
-        careful, _ = printed(known)
+        analysis = ProgramAnalysis(all_functions, given, async_names, trace=trace, batch=batch)
+        source, suspends = print_program(ProgramContext(analysis, known | roots))
+        careful, _ = print_program(ProgramContext(analysis, known))
         if batch:  # a batch cannot fall back to it
             source = careful
         load(source)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.paths import path_of_write
 from hoglet.hog.python.analysis.type_facts import TypeFacts
-from hoglet.hog.python.analysis.visitor import parts
+from hoglet.hog.python.analysis.visitor import LEAVES, parts
 
 _NEW: Final = frozenset(
     {
@@ -29,10 +29,10 @@ _ONLY_READ: Final = frozenset(
 )  # fmt: skip
 """Library functions whose result does not contain their argument, only its items."""
 
-_LOOKS: Final = (
-    bound.GetProperty, bound.Compare, bound.And, bound.Or, bound.Not, bound.If, bound.ForIn,
-)  # fmt: skip
-_LOOPS: Final = (bound.While, bound.For, bound.ForIn)
+_LOOKS: Final = frozenset(
+    {bound.GetProperty, bound.Compare, bound.And, bound.Or, bound.Not, bound.If, bound.ForIn}
+)
+_LOOPS: Final = frozenset({bound.While, bound.For, bound.ForIn})
 
 
 class _Uses:
@@ -56,33 +56,41 @@ class _Uses:
         )
 
 
-def appended(facts: TypeFacts, host_names: frozenset[str]) -> set[bound.Variable]:
-    """The variables whose arrays may be appended to."""
-    return {
-        variable
-        for function in facts.functions.values()
-        for variable, use in _uses(function, host_names).items()
-        if use.last_append >= 0 and use.is_alone(use.last_append)
-        if facts.variables.get(variable) == "L" and not variable.captured
-    }
+class ArrayUses:
+    """How each function of a program uses the variables that it binds.
 
+    Args:
+        facts: type facts about the program.
+        host_names: names of host functions, which hide library functions.
+    """
 
-def alone(
-    facts: TypeFacts, function: bound.BoundFunction, host_names: frozenset[str]
-) -> set[bound.Variable]:
-    """Variables of a function with new arrays or objects, handed on after the last write only."""
-    return {
-        variable
-        for variable, use in _uses(function, host_names).items()
-        if use.is_alone(max(use.last_write, use.last_append))
-        if facts.variables.get(variable) in {"L", "D"} and not variable.captured
-    }
+    def __init__(self, facts: TypeFacts, host_names: frozenset[str]) -> None:
+        self._facts = facts
+        self._uses: dict[int, dict[bound.Variable, _Uses]] = {}
+        for number, function in facts.functions.items():
+            uses = self._uses[number] = {}
+            _walk(function.body, function, uses, [0], host_names)
 
+    def appended(self) -> set[bound.Variable]:
+        """The variables whose arrays may be appended to."""
+        kinds = self._facts.variables
+        return {
+            variable
+            for uses in self._uses.values()
+            for variable, use in uses.items()
+            if use.last_append >= 0 and use.is_alone(use.last_append)
+            if kinds.get(variable) == "L" and not variable.captured
+        }
 
-def _uses(function: bound.BoundFunction, host_names: frozenset[str]) -> dict[bound.Variable, _Uses]:
-    uses: dict[bound.Variable, _Uses] = {}
-    _walk(function.body, function, uses, [0], host_names)
-    return uses
+    def alone(self, function: int) -> set[bound.Variable]:
+        """Variables of a function with new arrays or objects, handed on after the last write."""
+        kinds = self._facts.variables
+        return {
+            variable
+            for variable, use in self._uses[function].items()
+            if use.is_alone(max(use.last_write, use.last_append))
+            if kinds.get(variable) in {"L", "D"} and not variable.captured
+        }
 
 
 def _walk(
@@ -95,7 +103,7 @@ def _walk(
     """Collect the uses in a node; ``loop`` is the innermost loop around it."""
     count[0] += 1
     read = _reads(node, host_names)
-    inside = node if isinstance(node, _LOOPS) else loop
+    inside = node if type(node) in _LOOPS else loop
     before = node.initializer if isinstance(node, bound.For) else None
     for part in parts(node):
         if isinstance(part, bound.BoundFunction):
@@ -103,6 +111,8 @@ def _walk(
         if isinstance(part, bound.ReadVariable) and id(part) not in read:
             use = uses.setdefault(part.variable, _Uses())
             use.handed_on.append((count[0], loop))
+        elif type(part) in LEAVES:
+            continue
         _walk(part, loop if part is before else inside, uses, count, host_names)
     count[0] += 1
     if isinstance(node, bound.Declare):
@@ -140,7 +150,8 @@ def _makes_new(node: Any, host_names: frozenset[str]) -> bool:
 
 def _reads(node: Any, host_names: frozenset[str]) -> set[int]:
     """The parts of a node that it neither stores nor passes on."""
-    if isinstance(node, bound.CallGlobal):
+    kind = type(node)
+    if kind is bound.CallGlobal:
         if node.name in host_names:
             return set(map(id, node.arguments))  # the host gets a copy
         if node.name in _ONLY_READ:
@@ -148,6 +159,6 @@ def _reads(node: Any, host_names: frozenset[str]) -> set[int]:
         if node.name in _NEW:
             return set(map(id, node.arguments[:1] if "Push" in node.name else node.arguments))
         return set()
-    if isinstance(node, bound.AssignProperty):
+    if kind is bound.AssignProperty:
         return {id(node.target), id(node.key)}
-    return set(map(id, parts(node))) if isinstance(node, _LOOKS) else set()
+    return set(map(id, parts(node))) if kind in _LOOKS else set()

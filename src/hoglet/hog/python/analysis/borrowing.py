@@ -173,13 +173,14 @@ class Borrowing:
     # --- the largest set of variables that satisfies the rules
 
     def _settle(self) -> None:
-        changed = True
+        changed = bool(self.variables)
+        users = [(node, below) for node in self._nodes if (below := parts(node))]
         while changed:
             before = len(self.variables)
             self._copies.clear()
             self.variables -= {v for v in self.variables if not self._is_bound_to_host(v)}
-            for node in self._nodes:
-                self.variables -= set(self._refused(node))
+            for node, below in users:
+                self.variables -= set(self._refused(node, below))
             self.variables -= {v for v, count in self._copies.items() if count > 1}
             changed = len(self.variables) != before
 
@@ -189,9 +190,9 @@ class Borrowing:
             self.is_raw(node) or isinstance(node, bound.Constant) for node in sources
         )
 
-    def _refused(self, node: Any) -> Iterable[bound.Variable]:
-        """The variables whose use by this node violates the rules."""
-        raw = [part for part in parts(node) if self._root(part) is not None]
+    def _refused(self, node: Any, below: list[Any]) -> Iterable[bound.Variable]:
+        """The variables whose use by this node, which has these parts, violates the rules."""
+        raw = [part for part in below if self._root(part) is not None]
         if not raw:
             return
         if isinstance(node, bound.AssignProperty) and self._root(node.target) is not None:
@@ -266,14 +267,15 @@ class Borrowing:
 
     def _root(self, node: Any) -> Any:
         """The borrowing variable at the root of an expression, else None."""
-        if isinstance(node, bound.GetProperty):
+        kind = type(node)
+        if kind is bound.ReadVariable:
+            return node.variable if node.variable in self.variables else None
+        if kind is bound.GetProperty:
             return None if isinstance(node.target, bound.CallGlobal) else self._root(node.target)
-        if isinstance(node, bound.IfNull) and is_empty(node.fallback):
+        if kind is bound.IfNull and is_empty(node.fallback):
             return self._root(node.value)
-        if isinstance(node, bound.CallGlobal) and self._is_raw_filter(node):
+        if kind is bound.CallGlobal and self._is_raw_filter(node):
             return self._root(node.arguments[1])
-        if isinstance(node, bound.ReadVariable) and node.variable in self.variables:
-            return node.variable
         return None
 
     def _compares_parts(self, node: Any, raw: list[Any]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.appending import alone, appended_item
+from hoglet.hog.python.analysis.appending import ArrayUses, appended_item
 from hoglet.hog.python.analysis.borrowing import Borrowing
 from hoglet.hog.python.analysis.library import formatted_arguments
 from hoglet.hog.python.analysis.type_facts import TypeFacts
@@ -32,6 +32,7 @@ class Results:
         facts: type facts about the program.
         borrowing: which variables hold the host's own data.
         formatted: the variables that are only formatted, which are not counted.
+        uses: how the functions use their variables.
         host_names: names of host functions, which hide library functions.
         enabled: whether anything is counted.
     """
@@ -41,6 +42,7 @@ class Results:
         facts: TypeFacts,
         borrowing: Borrowing,
         formatted: set[bound.Variable],
+        uses: ArrayUses,
         host_names: frozenset[str],
         *,
         enabled: bool,
@@ -52,7 +54,7 @@ class Results:
         nodes = facts.own[0]
         candidates = set[bound.Variable]()
         if borrowing.writes_own_only:
-            candidates = alone(facts, facts.functions[0], host_names) - borrowing.variables
+            candidates = uses.alone(0) - borrowing.variables
             candidates -= formatted
         for node in nodes:
             if isinstance(node, bound.Return):

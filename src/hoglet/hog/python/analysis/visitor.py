@@ -13,6 +13,9 @@ def _kinds_below(kind: type) -> set[type]:
     return {kind}.union(*[_kinds_below(below) for below in kind.__subclasses__()])
 
 
+LEAVES = frozenset({bound.Constant, bound.ReadVariable, bound.ReadGlobal, bound.SqlScalar})
+"""Kinds of nodes without children."""
+
 _KINDS = frozenset(
     kind
     for base in (bound.Node, bound.SqlList, bound.SqlMap, bound.SqlScalar)
@@ -35,6 +38,8 @@ def parts(node: Any) -> list[Any]:
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of a kind of node that may hold nodes."""
+    if kind in LEAVES:
+        return ()
     return tuple(
         field.name
         for field in msgspec.structs.fields(kind)

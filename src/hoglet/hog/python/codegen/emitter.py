@@ -1,18 +1,13 @@
-"""Emits the lines of a generated program, and finds the functions that must be generators."""
+"""Emits the lines of a generated program."""
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.appending import appended
-from hoglet.hog.python.analysis.borrowing import Borrowing
-from hoglet.hog.python.analysis.formatted import Formatted
-from hoglet.hog.python.analysis.inlined_calls import InlinedCalls
+from hoglet.hog.python.analysis.program_analysis import ProgramAnalysis
 from hoglet.hog.python.analysis.purity import Effects
-from hoglet.hog.python.analysis.results import Results
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.views import Views
 from hoglet.hog.python.codegen.operands import Temporaries
-from hoglet.hog.stdlib.table import STL
 
 COMMON_IMPORTS: Final = "k0"
 
@@ -51,72 +46,34 @@ class Storage:
         ]
 
 
-class HostNames(NamedTuple):
-    """Names of functions and globals that the host provides.
-
-    Attributes:
-        functions: functions that return at once.
-        async_names: calls that suspend the run.
-        known_globals: roots of globals that always exist.
-    """
-
-    functions: frozenset[str]
-    async_names: frozenset[str]
-    known_globals: frozenset[str]
-
-
 class ProgramContext:
     """Shared state of the printers of a program's functions.
 
     Args:
-        facts: type facts about its functions.
-        host: what the host provides.
-        borrowing: which variables hold the host's own data.
-        trace: whether values and calls are recorded line by line.
-        batch: print ``f0(events, slow)``, the truth of the one expression for many events.
+        analysis: what is known about the program.
+        known_globals: roots of globals that always exist.
     """
 
-    def __init__(
-        self,
-        facts: TypeFacts,
-        *,
-        host: HostNames,
-        borrowing: Borrowing,
-        trace: bool,
-        batch: bool = False,
-    ) -> None:
-        self.functions = host.functions
-        self.async_names = host.async_names
-        self.host_names = host.functions | host.async_names
+    def __init__(self, analysis: ProgramAnalysis, known_globals: frozenset[str]) -> None:
+        facts = analysis.facts
+        self.functions, self.async_names = analysis.functions, analysis.async_names
+        self.host_names = analysis.host_names
+        self.trace, self.batch = analysis.trace, analysis.batch
         self.roots: dict[str, str] = {}
         self._blocks = 0
-        self.trace = trace
-        self.batch = batch
         self.all = tuple(facts.functions.values())
         self.has_common_imports = False
         self._parameters = {v for function in self.all for v in function.parameters}
         self.facts = facts
-        self.borrowing = borrowing
-        self.effects = Effects(
-            self.facts, host_names=self.host_names, known_globals=host.known_globals
-        )
-        self.views = Views(facts, borrowing, host.known_globals, enabled=not (trace or batch))
+        self.borrowing = borrowing = analysis.borrowing
+        self.formatted, self.results = analysis.formatted, analysis.results
+        self.appended, self.inlined = analysis.appended, analysis.inlined
+        self.suspending, self.dynamic_async = analysis.suspending, analysis.dynamic_async
+        self.effects = Effects(facts, host_names=self.host_names, known_globals=known_globals)
+        self.views = Views(facts, borrowing, known_globals, enabled=analysis.is_optimized)
         for path in self.views.paths:
             self.root_name(path[0])
-        self.formatted = Formatted(facts, borrowing, self.host_names, enabled=not (trace or batch))
-        self.results = Results(
-            facts,
-            borrowing,
-            self.formatted.variables,
-            self.host_names,
-            enabled=not (trace or batch),
-        )
-        self.appended = set() if trace else appended(facts, self.host_names)
-        self.inlined = InlinedCalls(facts, self.host_names, enabled=not (trace or batch))
-        self.storage = Storage(self.facts)
-        self.suspending, self.dynamic_async = find_suspending(
-            self.all, self.facts, functions=self.functions, async_names=self.async_names
-        )
+        self.storage = Storage(facts)
 
     def root_name(self, root: str) -> str:
         """The Python name of a global's root, which is read once at the start."""
@@ -208,47 +165,3 @@ class Emitter:
     def noted(self, node: Any, name: str, text: str) -> str:
         """The text of a call, wrapped for traced runs."""
         raise NotImplementedError
-
-
-def find_suspending(
-    bodies: tuple[bound.BoundFunction, ...],
-    facts: TypeFacts,
-    *,
-    functions: frozenset[str],
-    async_names: frozenset[str],
-) -> tuple[set[int], bool]:
-    """Numbers of the functions that can suspend, and whether calls of unknown values can.
-
-    An unknown value can be a suspending function if any suspending function is used as a value,
-    including async host functions.
-    """
-
-    def suspends(node: Any) -> bool:
-        if isinstance(node, bound.CallGlobal):
-            if node.name in async_names:
-                return True
-            entry = STL.get(node.name)
-            callback = entry is not None and entry.form == "callback"
-            return dynamic and callback and node.name not in functions
-        if isinstance(node, bound.CallValue):
-            function = facts.callee(node)
-            if function is None or not isinstance(node.callee, bound.ReadVariable):
-                return dynamic
-            return function.number in suspending
-        return False
-
-    suspending: set[int] = set()
-    dynamic = any(_names_async(node, async_names) for f in bodies for node in facts.own[f.number])
-    while True:
-        current = {f.number for f in bodies if any(map(suspends, facts.own[f.number]))}
-        escaped = current - {function.number for function in facts.direct.values()} - {0}
-        if current == suspending and dynamic == (dynamic or bool(escaped)):
-            return suspending, dynamic
-        suspending = current
-        dynamic = dynamic or bool(escaped)
-
-
-def _names_async(node: Any, async_names: frozenset[str]) -> bool:
-    return (
-        isinstance(node, bound.ReadGlobal) and len(node.path) == 1 and node.path[0] in async_names
-    )
