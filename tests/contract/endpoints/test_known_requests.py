@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from hoglet.access.rate_limit import RateLimit
+from hoglet.endpoints.run.fast_path import LARGEST_REQUEST_BYTES
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
@@ -48,6 +49,35 @@ def without_ids(headers: httpx.Headers) -> dict[str, str]:
 def without_cost(headers: httpx.Headers) -> dict[str, str]:
     """What the engine reports of a result in blocks may lack the last one."""
     return {name: value for name, value in without_ids(headers).items() if name not in COST}
+
+
+def scope_of(request: httpx.Request, *, http_version: str = "1.1") -> dict[str, Any]:
+    path = request.url.path
+    return {
+        "type": "http",
+        "http_version": http_version,
+        "method": request.method,
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "scheme": "http",
+        "query_string": b"",
+        "headers": [(name.lower(), value) for name, value in request.headers.raw],
+        "client": ("127.0.0.1", 4711),
+        "server": ("h", 80),
+    }
+
+
+async def is_known(endpoints: EndpointWorld, name: str, body: dict[str, Any]) -> bool:
+    """Whether this run is answered before it is routed, once it was sent."""
+    await endpoints.ran(name, **body)
+    request = endpoints.client.build_request("POST", f"{endpoints.base}/{name}/run", json=body)
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": request.content, "more_body": False}
+
+    scope = {**scope_of(request), "app": endpoints.app}
+    return await endpoints.services.known_requests.answer(scope, receive) is not None
 
 
 async def test_a_known_run_differs_in_its_execution_id_only(endpoints: EndpointWorld) -> None:
@@ -266,6 +296,39 @@ async def test_a_result_that_has_expired_is_computed_again(endpoints: EndpointWo
     assert (after["is_cached"], after["results"] != before["results"]) == (False, True)
 
 
+@pytest.mark.parametrize("refresh", ["blocking", "force_cache"])
+async def test_a_known_run_of_a_table_ends_with_the_table(
+    endpoints: EndpointWorld, refresh: str
+) -> None:
+    body = {"is_materialized": True, "data_freshness_seconds": 900}
+    await endpoints.create("SELECT now64(6) AS at", name="a", **body)
+    await endpoints.services.jobs.drain()
+    endpoints.world.clock.advance(seconds=800)
+    runs = [each.json() for each in await repeated(endpoints, "a", refresh=refresh)]
+    assert [each["endpoint_materialized"] for each in runs] == [True] * TIMES
+    assert runs[-1]["is_cached"] is True
+
+    endpoints.world.clock.advance(seconds=101)
+    after = await endpoints.ran("a", refresh=refresh)
+    assert "endpoint_materialized" not in after
+    assert (after["is_cached"], after["results"] != runs[0]["results"]) == (False, True)
+
+
+async def test_large_requests_are_not_remembered(endpoints: EndpointWorld) -> None:
+    """Remembered ones would otherwise take as much memory as their senders like."""
+    variable = await endpoints.add_variable("text", "String", default="")
+    node = {
+        "kind": "HogQLQuery",
+        "query": "SELECT length({variables.text}) AS n",
+        "variables": {variable: {"variableId": variable, "code_name": "text"}},
+    }
+    await endpoints.create(node, name="a")
+    assert await is_known(endpoints, "a", {"variables": {"text": "x" * 1000}})
+    large = {"variables": {"text": "x" * LARGEST_REQUEST_BYTES}}
+    assert not await is_known(endpoints, "a", large)
+    assert (await endpoints.ran("a", **large))["results"] == [[LARGEST_REQUEST_BYTES]]
+
+
 async def test_a_large_body_with_a_known_head_is_413(endpoints: EndpointWorld) -> None:
     """HTTP/2 requests may have a body without announcing its length."""
     await endpoints.create(name="a")
@@ -282,18 +345,6 @@ async def test_a_large_body_with_a_known_head_is_413(endpoints: EndpointWorld) -
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {
-        "type": "http",
-        "http_version": "2",
-        "method": "GET",
-        "path": url,
-        "raw_path": url.encode(),
-        "root_path": "",
-        "scheme": "http",
-        "query_string": b"",
-        "headers": [(name.lower(), value) for name, value in request.headers.raw],
-        "client": ("127.0.0.1", 4711),
-        "server": ("h", 80),
-    }
+    scope = scope_of(request, http_version="2")
     await endpoints.app(scope, receive, send)
     assert sent[0]["status"] == 413
