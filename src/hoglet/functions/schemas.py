@@ -7,9 +7,10 @@ docs/spec/hog-functions.md#6-masking and docs/spec/hog-functions.md#134-retries-
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from hoglet.functions.errors import wrong_type
 from hoglet.functions.filters.normalize import normalize_filters
@@ -25,7 +26,7 @@ from hoglet.functions.json_types import (
 from hoglet.functions.types import HIGHEST_ORDER, FunctionType
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import JsonObject, is_array, is_object
-from hoglet.web.validation import Body, Text, Whole, validate
+from hoglet.web.validation import Body, Text, Whole, not_a_choice, validate
 
 type InputType = Literal[
     "string",
@@ -54,6 +55,13 @@ type InputType = Literal[
 MAX_ITEMS = 200  # far above any template; bounds the work of a save
 
 
+def _no_number(value: Any) -> Any:
+    """Reject 1 and 0, which pydantic would accept as the booleans that they equal."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        raise PydanticCustomError("literal_error", not_a_choice(value))  # pyright: ignore[reportArgumentType]
+    return value
+
+
 class SchemaItem(Body):
     """One item; keys that were not sent are not stored, except the four with defaults."""
 
@@ -72,7 +80,9 @@ class SchemaItem(Body):
     requires_field: Text | None = None
     integration_field: Text | None = None
     requiredScopes: Text | None = None  # noqa: N815 (a key of the wire)
-    templating: Literal[True, False, "hog", "liquid"] | None = None
+    templating: Annotated[
+        Literal[True, False, "hog", "liquid"] | None, BeforeValidator(_no_number)
+    ] = None
 
 
 def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[InputSchema]:
