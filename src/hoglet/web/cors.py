@@ -24,6 +24,10 @@ PUBLIC_PREFIXES = (
     "/public",
     "/site_app",
     "/site_function",
+    "/api/surveys",
+    "/api/early_access_features",
+    "/api/web_experiments",
+    "/api/product_tours",
 )
 _RUN = re.compile(r"/api/projects/[^/]+/endpoints/[^/]+/run")
 """Endpoints that browsers run with tenant tokens. No credentials: keys are sent in a header."""

@@ -354,6 +354,30 @@ async def test_flags_and_decide_say_there_are_none(client: httpx.AsyncClient, wo
     assert refusal(bad) == (401, "invalid_api_key", None)
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("surveys", "surveys"),
+        ("early_access_features", "earlyAccessFeatures"),
+        ("web_experiments", "experiments"),
+        ("product_tours", "product_tours"),
+    ],
+)
+async def test_browsers_are_told_that_there_are_none(
+    client: httpx.AsyncClient, world: World, name: str, key: str
+) -> None:
+    """posthog-js asks from the visitor's page; an error would show in the browser's console."""
+    origin = {"Origin": "https://shop.example", "Authorization": ""}
+    path = f"/api/{name}/"
+    token = world.first.project_token
+    response = await client.get(path, params={"token": token}, headers=origin)
+    assert (response.status_code, response.json()) == (200, {key: []})
+    assert response.headers["access-control-allow-origin"] == "https://shop.example"
+    wrong = await client.get(path, params={"token": "phc_wrong"}, headers=origin)
+    assert refusal(wrong) == (401, "invalid_api_key", None)
+    assert refusal(await client.get(path, headers=origin))[:2] == (401, "missing_api_key")
+
+
 async def test_remote_configuration_by_token(client: httpx.AsyncClient, world: World) -> None:
     token = world.first.project_token
 

@@ -1,6 +1,7 @@
-"""Routes of SDKs besides capture: flags, decide, remote configuration.
+"""Routes of SDKs besides capture: flags, decide, remote configuration, surveys and the like.
 
-hoglet has no feature flags, so the responses are empty, in the shapes that SDKs expect.
+hoglet has no feature flags, surveys or experiments, so the responses are empty, in the shapes that
+SDKs expect.
 
 Source: docs/spec/hog-functions.md#14-capture, last table.
 """
@@ -67,6 +68,34 @@ class FlagDefinitions(TypedDict):
     flags: list[Any]
     group_type_mapping: JsonObject
     cohorts: JsonObject
+
+
+@extensible
+class Surveys(TypedDict):
+    """The surveys of a project: always none."""
+
+    surveys: list[Any]
+
+
+@extensible
+class EarlyAccessFeatures(TypedDict):
+    """The features that visitors can opt into: always none."""
+
+    earlyAccessFeatures: list[Any]
+
+
+@extensible
+class WebExperiments(TypedDict):
+    """The experiments without code: always none."""
+
+    experiments: list[Any]
+
+
+@extensible
+class ProductTours(TypedDict):
+    """The tours of a project: always none."""
+
+    product_tours: list[Any]
 
 
 TOKEN_BODY: OpenApiObject = {
@@ -136,6 +165,38 @@ async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key
     return JsonResponse({"flags": [], "group_type_mapping": {}, "cohorts": {}})
 
 
+@router.get("/api/surveys")
+@describe({200: Surveys}, query=(_TOKEN,), problems=(401,))
+async def surveys(request: Request) -> Response:
+    """The surveys that SDKs ask for by the project's token: always none."""
+    await _project_of_query(request)
+    return JsonResponse({"surveys": []})
+
+
+@router.get("/api/early_access_features")
+@describe({200: EarlyAccessFeatures}, query=(_TOKEN,), problems=(401,))
+async def early_access_features(request: Request) -> Response:
+    """The features that SDKs ask for by the project's token: always none."""
+    await _project_of_query(request)
+    return JsonResponse({"earlyAccessFeatures": []})
+
+
+@router.get("/api/web_experiments")
+@describe({200: WebExperiments}, query=(_TOKEN,), problems=(401,))
+async def web_experiments(request: Request) -> Response:
+    """The experiments that posthog-js asks for by the project's token: always none."""
+    await _project_of_query(request)
+    return JsonResponse({"experiments": []})
+
+
+@router.get("/api/product_tours")
+@describe({200: ProductTours}, query=(_TOKEN,), problems=(401,))
+async def product_tours(request: Request) -> Response:
+    """The tours that posthog-js asks for by the project's token: always none."""
+    await _project_of_query(request)
+    return JsonResponse({"product_tours": []})
+
+
 def _no_flags() -> Flags:
     return {"featureFlags": {}, "featureFlagPayloads": {}, "errorsWhileComputingFlags": False}
 
@@ -185,6 +246,14 @@ async def _project_of(request: Request) -> Project:
     body = parse_json(unpack(await read_body(request), request.query_params, encoding))
     fields = body if is_object(body) else {}
     token = fields.get("token") or fields.get("api_key") or request.query_params.get("token")
+    return await _by_public_token(request, token)
+
+
+async def _project_of_query(request: Request) -> Project:
+    return await _by_public_token(request, request.query_params.get("token"))
+
+
+async def _by_public_token(request: Request, token: Any) -> Project:
     if not token:
         raise Unauthenticated("The project token is missing.", code="missing_api_key")
     project = await access_of(request).project_by_token(str(token))
