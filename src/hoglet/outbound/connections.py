@@ -12,8 +12,10 @@ import asyncio
 import functools
 import ipaddress
 import socket
+from bisect import bisect_left
 from datetime import UTC, datetime
-from typing import override
+from http import HTTPStatus
+from typing import Any, override
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -56,6 +58,68 @@ _REPEATED = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 with one that was idle for too long."""
 
 
+_HEADER_BYTES = 65_536  # of one header; security policies have outgrown aiohttp's 8190
+_HEADER_COUNT = 1_000
+
+
+class _ResponseHandler(ResponseHandler):
+    """Reads a response even if more bytes follow than it announces.
+
+    aiohttp's parser drops a whole response if what follows it in the same read is no response. The
+    request would then be repeated, although the target has answered it.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._options: dict[str, Any] = {}
+        self._first: bytes | None = None
+        """What arrived first of a response: b"" before, None once it is more than one read."""
+
+    @override
+    def set_response_params(self, **options: Any) -> None:
+        self._options, self._first = options, b""
+        super().set_response_params(**options)
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        self._first = data if self._first == b"" else None
+        super().data_received(data)
+
+    @override
+    def set_exception(self, exc: BaseException, exc_cause: BaseException | None = None) -> None:
+        first, self._first = self._first, None
+        if first and isinstance(exc, HttpProcessingError):
+            lengths = range(1, len(first))
+            end = bisect_left(lengths, True, key=lambda length: self._is_malformed(first[:length]))
+            super().set_response_params(**self._options)
+            super().data_received(first[:end])
+            if len(self):
+                self.force_close()
+                return
+        super().set_exception(exc, exc if exc_cause is None else exc_cause)
+
+    def _is_malformed(self, data: bytes) -> bool:
+        super().set_response_params(**self._options)
+        parser: Any = self._parser
+        try:
+            parser.feed_data(data)
+        except HttpProcessingError:
+            return True
+        return False
+
+
+class _Connector(aiohttp.TCPConnector):
+    """A connector whose connections read responses with ``_ResponseHandler``."""
+
+    def __init__(self, resolver: AbstractResolver) -> None:
+        super().__init__(
+            resolver=resolver,
+            use_dns_cache=False,  # every new connection is checked
+            limit=0,  # the client's semaphore limits requests without using up their timeouts
+        )
+        self._factory = functools.partial(_ResponseHandler, loop=self._loop)
+
+
 class Connections:
     """The connection pool.
 
@@ -72,11 +136,7 @@ class Connections:
         self, allowed: AllowList, resolve: Resolve, *, user_agent: str, response_bytes: int
     ) -> None:
         self._response_bytes = response_bytes
-        self._connector = aiohttp.TCPConnector(
-            resolver=CheckingResolver(allowed, resolve),
-            use_dns_cache=False,  # every new connection is checked
-            limit=0,  # the client's semaphore limits requests without using up their timeouts
-        )
+        self._connector = _Connector(CheckingResolver(allowed, resolve))
         self._default_headers = {
             **aiohttp.ClientRequest.DEFAULT_HEADERS,  # Accept and Accept-Encoding
             "User-Agent": user_agent,
@@ -137,7 +197,12 @@ class Connections:
             protocol, transport = connection.protocol, connection.transport
             if protocol is None or transport is None:
                 raise aiohttp.ServerDisconnectedError
-            protocol.set_response_params(skip_payload=method == "HEAD", read_until_eof=True)
+            protocol.set_response_params(
+                skip_payload=method == "HEAD",
+                read_until_eof=True,
+                max_field_size=_HEADER_BYTES,
+                max_headers=_HEADER_COUNT,
+            )
             transport.write(message)
             result = await self._read(protocol)
             if not transport.get_write_buffer_size():  # else the target responded early
@@ -150,6 +215,8 @@ class Connections:
         head, content = await protocol.read()
         while 100 <= head.code < 200 and head.code != 101:
             head, content = await protocol.read()
+        if head.code == HTTPStatus.NO_CONTENT and head.headers.get("Content-Length", "0") != "0":
+            protocol.force_close()  # a body that must not be there may follow
         body = bytearray()
         while chunk := await content.readany():
             body += chunk

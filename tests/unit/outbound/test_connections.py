@@ -131,6 +131,49 @@ async def test_framing_of_responses(
     assert server.connections == 1
 
 
+NO_CONTENT = b"HTTP/1.1 204 No Content\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (OK + b"trailing", (200, b"ok")),
+        (OK + b"\x00" * 50_000, (200, b"ok")),
+        (CHUNKED + b"x", (200, b"ok")),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK + b"x", (200, b"ok")),
+        (NO_CONTENT + b"Content-Length: 5\r\n\r\nhello", (204, b"")),
+        (NO_CONTENT + b"\r\n<html>", (204, b"")),
+        (b"HTTP/1.1 503 X\r\nContent-Length: 4\r\n\r\ndowntrailing", (503, b"down")),
+    ],
+    ids=str,
+)
+async def test_what_follows_a_response_does_not_undo_it(
+    outbound: Outbound, response: bytes, expected: tuple[int, bytes]
+) -> None:
+    """The target has answered: a failure would deliver once more."""
+    server = ScriptedServer(response, OK)
+    assert await fetch_all(outbound, server, POST, POST) == [expected, (200, b"ok")]
+    assert server.connections == 2
+
+
+async def test_a_body_after_no_content_is_not_taken_for_the_next_response(
+    outbound: Outbound,
+) -> None:
+    server = ScriptedServer(NO_CONTENT + b"Content-Length: 2\r\n\r\n", OK)
+    assert await fetch_all(outbound, server, POST, POST) == [(204, b""), (200, b"ok")]
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize(
+    "headers", [b"Content-Security-Policy: %s\r\n" % (b"x" * 60_000), b"X-A: 1\r\n" * 900]
+)
+async def test_large_headers_are_read(outbound: Outbound, headers: bytes) -> None:
+    response = OK.replace(b"Content-Length", headers + b"Content-Length")
+    server = ScriptedServer(response, OK)
+    assert await fetch_all(outbound, server, POST, POST) == [(200, b"ok")] * 2
+
+
 async def test_a_response_to_head_has_no_body(outbound: Outbound) -> None:
     server = ScriptedServer(OK.removesuffix(b"ok"), OK)
 
