@@ -24,7 +24,11 @@ from hoglet.app.http.stalled_connections import (
 )
 from hoglet.app.services.container import Services, open_services
 from hoglet.app.services.features import Features, build_features
-from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
+from hoglet.app.startup.data_folder import (
+    DataFolderLock,
+    prepare_data_folder,
+    removed_after_failure,
+)
 from hoglet.app.startup.errors import startup_faults
 from hoglet.app.startup.logging import configure_logs
 from hoglet.app.startup.requirements import (
@@ -93,10 +97,13 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     check_extras(settings)
     raise_descriptor_limit()
     return_large_blocks()
+    is_new = not settings.data_dir.exists()
     prepare_data_folder(settings.data_dir)
     lock = DataFolderLock(settings.data_dir)
     stack.callback(lock.release)
     lock.acquire()
+    if is_new:
+        stack.enter_context(removed_after_failure(settings.data_dir))
     former = killed_server(settings.data_dir)
     remove_leftovers(settings.data_dir)
     listener = stack.enter_context(closing(bind(settings.host, settings.port)))

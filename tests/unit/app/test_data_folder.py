@@ -12,7 +12,11 @@ import pytest
 from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.app.startup.data_folder import DataFolderLock, prepare_data_folder
+from hoglet.app.startup.data_folder import (
+    DataFolderLock,
+    prepare_data_folder,
+    removed_after_failure,
+)
 from hoglet.app.startup.errors import StartupFault, describe
 from hoglet.app.startup.secret_keys import (
     add_secret_key,
@@ -42,6 +46,22 @@ def test_a_second_server_is_refused_until_the_first_lets_go(tmp_path: Path):
         second.acquire()
     first.release()
     second.acquire()
+
+
+@pytest.mark.parametrize("other", [None, "hoglet.db"])
+def test_a_failed_start_removes_a_folder_that_it_did_not_use(tmp_path: Path, other: str | None):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    lock = DataFolderLock(folder)
+    lock.acquire()
+
+    if other:
+        (folder / other).touch()
+
+    with pytest.raises(StartupFault), removed_after_failure(folder):
+        raise StartupFault("no")
+
+    assert folder.exists() == (other is not None)
 
 
 async def test_the_key_is_made_once_and_readable_by_its_owner_only(

@@ -1,8 +1,10 @@
 """The data folder: private to its user, locked by one server."""
 
+import contextlib
 import fcntl
 import os
 import stat
+from collections.abc import Generator
 from pathlib import Path
 from typing import IO
 
@@ -11,10 +13,11 @@ import structlog
 from hoglet.app.startup.errors import StartupFault
 
 KEY_FILE = "secret.key"
+_LOCK_FILE = "hoglet.lock"
 
 log = structlog.get_logger()
 
-_OWN_FILES = ("hoglet.db", "hoglet.lock", "secret.", "server.")
+_OWN_FILES = ("hoglet.db", _LOCK_FILE, "secret.", "server.")
 _OWN_NAMES = (*_OWN_FILES, "warehouse", "backup-", "lost+found")
 
 
@@ -26,7 +29,7 @@ class DataFolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "hoglet.lock"
+        self._path = folder / _LOCK_FILE
         self._file: IO[str] | None = None
 
     def acquire(self) -> None:
@@ -85,6 +88,19 @@ def prepare_data_folder(folder: Path) -> None:
         _close_to_others(folder)
     for entry in own:
         _close_to_others(entry)
+
+
+@contextlib.contextmanager
+def removed_after_failure(folder: Path) -> Generator[None]:
+    """Remove a new, locked folder if the block fails before it puts anything into it."""
+    try:
+        yield
+    except BaseException:
+        if [entry.name for entry in folder.iterdir()] == [_LOCK_FILE]:
+            with contextlib.suppress(OSError):  # another server is starting in it
+                (folder / _LOCK_FILE).unlink()
+                folder.rmdir()
+        raise
 
 
 def check_regular(path: Path) -> None:
