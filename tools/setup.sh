@@ -8,6 +8,7 @@ run) lock=requirements.lock ;;
 dev) lock=requirements-dev.lock ;;
 *) echo "usage: tools/setup.sh [run|dev]" >&2 && exit 2 ;;
 esac
+trap 'exit 130' INT # Ctrl-C is no failure to explain
 if [ -t 1 ]; then quiet=(); else quiet=(--quiet); fi # progress on a terminal only
 
 # Python: 3.13 or 3.12 that really runs (a pyenv shim may exist for a version that is not selected)
@@ -39,8 +40,9 @@ install_uv() { # with pip in .uv, or with the interpreter's own where that canno
         "$1" -m pip install --quiet --target .uv/lib uv && ln -sf ../lib/bin/uv .uv/bin/uv
     fi
 }
-if ! command -v uv >/dev/null || ! uv --version >/dev/null 2>&1; then
-    if [ ! -x .uv/bin/uv ]; then
+runs() { "$1" --version >/dev/null 2>&1; }
+if ! runs uv; then
+    if ! runs .uv/bin/uv; then # an interrupted installation may leave half of it
         echo "Installing uv into .uv"
         if [ -x "$python" ]; then base=$python; else base=python3; fi # python3 may be too old for uv
         if ! install_uv "$base"; then
@@ -52,12 +54,17 @@ if ! command -v uv >/dev/null || ! uv --version >/dev/null 2>&1; then
     export PATH="$PWD/.uv/bin:$PATH"
 fi
 
-if ! { [ -x .venv/bin/python ] && works .venv/bin/python; }; then
+# Where an installation was interrupted, packages lack some of their files. uv takes them for
+# installed, or cannot read them any more, so the environment is created anew.
+unfinished=.venv/.unfinished
+if [ -e "$unfinished" ] || ! { [ -e .venv/pyvenv.cfg ] && works .venv/bin/python; }; then
     echo "Creating .venv with $python"
     uv venv --quiet --clear --python "$python" .venv
 fi
+: >"$unfinished"
 echo "Installing dependencies of $lock"
 uv pip install "${quiet[@]}" --compile-bytecode --python .venv/bin/python --require-hashes -r "$lock"
 uv pip install --quiet --python .venv/bin/python --no-deps --editable .
 .venv/bin/python -m compileall -q src/hoglet # hoglet starts in half the time
+rm "$unfinished"
 echo "Ready: .venv/bin/hoglet"

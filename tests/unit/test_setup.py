@@ -1,4 +1,4 @@
-"""``tools/setup.sh`` on machines where it cannot succeed."""
+"""``tools/setup.sh`` where it cannot succeed, or was interrupted."""
 
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 SETUP = Path(__file__).parents[2] / "tools" / "setup.sh"
-NEEDED = ("bash", "dirname", "ln", "chmod")
+NEEDED = ("bash", "dirname", "ln", "chmod", "rm", "mkdir", "touch")
 # Python 3.6 with a pip that has no uv to install.
 OLD_PYTHON = """#!/bin/sh
 case "$*" in
@@ -45,3 +45,47 @@ def test_a_python_too_old_for_uv_is_named(checkout: Path) -> None:
     assert "python3 (Python 3.6.15)" in done.stderr
     assert "needs Python 3.8" in done.stderr
     assert not (checkout / ".venv").exists()
+
+
+# Creates environments, and installs nothing; the second installation is interrupted as by Ctrl-C.
+UV = """#!/bin/bash
+echo "$1 $2" >>calls
+case "$*" in
+venv*)
+    rm -rf .venv
+    mkdir -p .venv/bin
+    printf '#!/bin/sh\\nexit 0' >.venv/bin/python
+    chmod +x .venv/bin/python
+    touch .venv/pyvenv.cfg
+    ;;
+*requirements*) [ ! -e interrupt ] || kill -INT $PPID ;;
+esac
+"""
+
+
+def _set_up(checkout: Path) -> int:
+    environment = {"PATH": str(checkout / "bin"), "HOME": str(checkout)}
+    done = subprocess.run(["bash", "tools/setup.sh"], cwd=checkout, env=environment, check=False)
+    return done.returncode
+
+
+def _created(checkout: Path) -> int:
+    """How often an environment was created."""
+    return (checkout / "calls").read_text().count("venv ")
+
+
+def test_an_interrupted_installation_is_not_taken_for_a_complete_one(checkout: Path) -> None:
+    (checkout / "bin" / "uv").write_text(UV)
+    (checkout / "bin" / "uv").chmod(0o755)
+    assert _set_up(checkout) == 0
+
+    (checkout / "interrupt").touch()
+    assert _set_up(checkout) == 130
+    assert _created(checkout) == 1
+
+    (checkout / "interrupt").unlink()
+    assert _set_up(checkout) == 0
+    assert _created(checkout) == 2
+
+    assert _set_up(checkout) == 0
+    assert _created(checkout) == 2
