@@ -53,3 +53,12 @@ select company.size from events
 -- case: and with several tables
 select price from events e join persons p on p.id = e.person_id
 -- refused hogql_query_error: "Did you mean 'e.properties.price'?"
+-- case: a number reads a list by position and an object by name
+select o.1, o.2, o.x, o['1'], o[1], o.x.1, o.x.2, o[1 + 1] from (select arrayJoin(['{"x": ["p", "q"], "1": "one"}', '["a", "b"]', '{"x": {"2": [7], "a": 0}}', 'text']) as o)
+-- rows [["one", null, "[\"p\",\"q\"]", "one", "one", "p", "q", null], ["a", "b", null, null, "a", null, null, "b"], [null, null, "{\"2\":[7],\"a\":0}", null, null, null, "[7]", null], [null, null, null, null, null, null, null, null]]
+-- case: a property whose name is a number, and numbers in its object
+select properties.1, properties[1], p.1, p['a'].1, p['a'].b, p['tags'].1 from (select properties, properties as p from events order by timestamp limit 1)
+-- rows [[null, null, null, null, "1", "t1"]]
+-- case: each position doubles the expression
+select properties.a.1.1.1.1.1 from events
+-- refused hogql_query_error: "A path into JSON has at most 4 positions in lists"

@@ -244,6 +244,15 @@ def _is_path(chain: tuple[str | int, ...], scope: Scope) -> bool:
 
 
 def _json_access(base: Expr, index: Expr) -> Expr:
+    """A member of JSON text: a number is a position in a list, and a name in an object."""
+    if index.type.name not in types.NUMBERS:
+        return _json_member(base, index)
+    named = _json_member(base, FunctionCall(function="toString", args=(index,), type=types.STRING))
+    parts = ("if(JSONType(", base, ") = 'Object', ", named, ", ", _json_member(base, index), ")")
+    return TrustedSQL(parts=parts, type=types.NULLABLE_STRING)
+
+
+def _json_member(base: Expr, index: Expr) -> Expr:
     parts = (
         *("if(JSONType(", base, ", ", index, ") = 'String', JSONExtractString(", base, ", ", index),
         *("), nullIf(nullIf(JSONExtractRaw(", base, ", ", index, "), ''), 'null'))"),

@@ -15,6 +15,7 @@ Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 import json
 import re
 
+from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import Expr, TrustedSQL, Value
 from hoglet.hogql.schema.fields import Properties
 from hoglet.hogql.types import BOOLEAN, DATETIME, FLOAT, NULLABLE_STRING, STRING
@@ -44,6 +45,7 @@ def quote_name(name: str) -> str:
     return f"`{escaped}`"
 
 
+_MOST_POSITIONS = 4
 _NUMBERS = frozenset({"Numeric", "Duration"})
 _NO_NUMBER = TrustedSQL(parts=("CAST(NULL, 'Nullable(Float64)')",), type=FLOAT.or_null())
 _NO_BOOLEAN = TrustedSQL(parts=("CAST(NULL, 'Nullable(Bool)')",), type=BOOLEAN.or_null())
@@ -62,12 +64,14 @@ def read_property(
 
     Args:
         field: the bag.
-        keys: path, e.g. ``("$browser",)`` or ``("a", "b", 1)``; numbers are 1-based array indexes.
+        keys: path, e.g. ``("$browser",)`` or ``("a", "b", 1)``; numbers are 1-based array indexes,
+            but in an object, such as the bag itself, names.
         declared: ``Numeric``, ``Duration``, ``Boolean``, ``DateTime``, ``String`` or None (string).
         timezone: the project's, for dates without an offset.
         form: the JSON form of all values, ``text``, ``integer``, ``number`` or ``boolean``; else
             None.
     """
+    keys = (str(keys[0]), *keys[1:])
     path = _json_path(field, keys)
     if path is None:
         return typed_text(read_text(field.text, keys), declared, timezone)
@@ -85,6 +89,7 @@ def read_property_text(
     field: Properties, keys: tuple[str | int, ...], form: str | None = None
 ) -> TrustedSQL:
     """The value at ``keys`` as text, regardless of its type; NULL if missing, see read_property."""
+    keys = (str(keys[0]), *keys[1:])
     path = _json_path(field, keys)
     return read_text(field.text, keys) if path is None else _text(field, path, keys, form)
 
@@ -193,13 +198,43 @@ def _boolean_of_text(text: TrustedSQL) -> TrustedSQL:
 
 
 def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> TrustedSQL:
-    """The value at ``keys`` of JSON text: strings plain, others as JSON, NULL if missing."""
-    path: list[str | Expr] = []
-    for key in keys:
-        bound = Value(value=key, bind="String" if isinstance(key, str) else "Int64", type=STRING)
-        path += [", ", bound]
+    """The value at ``keys`` of JSON text: strings plain, others as JSON, NULL if missing.
+
+    A number is a position in a list, and a name in an object: the engine alone would read the first
+    member of ``{"x": 5}`` for 1.
+
+    Raises:
+        SourceError: too many numbers, each of which doubles the expression.
+    """
+    if sum(isinstance(key, int) for key in keys) > _MOST_POSITIONS:
+        raise refused(f"A path into JSON has at most {_MOST_POSITIONS} positions in lists")
+    return _read_text(column, keys, 0)
+
+
+def _read_text(column: str | Expr, keys: tuple[str | int, ...], start: int) -> TrustedSQL:
+    """Keys before ``start`` are read as they are."""
+    places = (place for place, key in enumerate(keys) if place >= start and isinstance(key, int))
+    place = next(places, None)
+    if place is None:
+        return _read_at(column, keys)
+    named = (*keys[:place], str(keys[place]), *keys[place + 1 :])
+    kind = ("JSONType(", column, *_bound(keys[:place]), ")")
+    choices = (_read_text(column, named, place + 1), ", ", _read_text(column, keys, place + 1))
+    return TrustedSQL(parts=("if(", *kind, " = 'Object', ", *choices, ")"), type=NULLABLE_STRING)
+
+
+def _read_at(column: str | Expr, keys: tuple[str | int, ...]) -> TrustedSQL:
+    path = _bound(keys)
     parts = (
         *("if(JSONType(", column, *path, ") = 'String', JSONExtractString(", column, *path),
         *("), nullIf(nullIf(JSONExtractRaw(", column, *path, "), ''), 'null'))"),
     )
     return TrustedSQL(parts=parts, type=NULLABLE_STRING)
+
+
+def _bound(keys: tuple[str | int, ...]) -> list[str | Expr]:
+    parts: list[str | Expr] = []
+    for key in keys:
+        bind = "String" if isinstance(key, str) else "Int64"
+        parts += [", ", Value(value=key, bind=bind, type=STRING)]
+    return parts
