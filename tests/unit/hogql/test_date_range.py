@@ -145,6 +145,28 @@ def test_the_period_before(dates: dict[str, Any], first: str, last: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("dates", "interval", "first", "last"),
+    [
+        ({"date_from": "2026-01-10", "date_to": "2026-01-10"}, "hour", "09 00:00", "09 23:59"),
+        ({"date_from": "dStart", "date_to": "dEnd"}, "minute", "13 00:00", "13 23:59"),
+        ({"date_from": "-3h"}, "hour", "14 08:00", "14 11:59"),
+        ({"date_from": "-3h", "date_to": "-1h"}, "hour", "14 09:00", "14 11:59"),
+    ],
+)
+def test_hours_before_are_as_many_and_none_twice(
+    dates: dict[str, Any], interval: str, first: str, last: str
+) -> None:
+    current = span(dates, interval)
+
+    previous = previous_span({}, current)
+
+    assert len(previous.buckets()) == len(current.buckets())
+    assert [f"{each:%d %H:%M}" for each in (previous.start, previous.end)] == [first, last]
+    assert previous.start.microsecond == 0
+    assert previous.end < current.start
+
+
+@pytest.mark.parametrize(
     ("by", "first", "last"),
     [
         ("-1w", "12-31 00:00:00", f"01-07 {DAY_END}"),

@@ -44,6 +44,7 @@ _FUNCTIONS = {
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 _DAYS = frozenset("dwmqy")
 _TICK = timedelta(microseconds=1)
+_LAST_MICROSECOND = 999_999
 _BY_WEEKDAY = frozenset({"TrendsQuery", "FunnelsQuery", "StickinessQuery"})
 """Insights whose numbers stay meaningful without the events of some weekdays."""
 _WEEK = 7
@@ -103,9 +104,12 @@ class DateSpan(msgspec.Struct, frozen=True):
 
     def before(self) -> "DateSpan":
         """The range of the same length just before."""
-        if self.interval in _SECONDS and self.end - self.start < timedelta(days=1):
-            length = self.start - self.end
-            return self.between(elapse(self.start, length), elapse(self.end, length))
+        is_whole_days = self.end == end_of_day(self.end) and self.start == start_of_day(self.start)
+        length = self.end - self.start
+        if self.interval in _SECONDS and length < timedelta(days=1) and not is_whole_days:
+            if self.end.microsecond == _LAST_MICROSECOND:  # the end of an interval: 15:59:59.999999
+                length += _TICK
+            return self.between(elapse(self.start, -length), elapse(self.end, -length))
         # Moved by whole days, so that weekdays and midnights stay aligned.
         return self.moved(-(self.end.date() - self.start.date()).days - 1, "d")
 
