@@ -69,10 +69,20 @@ class EmbeddedClient(chdb_client.ChdbClient):
         except RuntimeError as error:
             raise backend._wrap_exception(error) from error  # noqa: SLF001
 
-    def read_blocks(self, sql: str, params: dict[str, Any], fmt: str) -> Generator[Any]:
+    def read_blocks(
+        self, sql: str, params: dict[str, Any], fmt: str, progress: dict[str, int]
+    ) -> Generator[bytes]:
         """Yield the blocks of a result as the engine produces them; closing it ends the query.
 
-        clickhouse-connect streams text as one block, and does not return the costs.
+        clickhouse-connect streams text as one block, and does not return the costs. Those of the
+        blocks lack what the engine has read since their last one, so the progress is asked for.
+
+        Args:
+            sql: a SELECT without its format.
+            params: its parameters.
+            fmt: the format of the blocks.
+            progress: receives what the query has read, e.g. ``{"read_rows": 3, "read_bytes": 24,
+                …}``; complete after the last block, and empty if the query reads nothing.
 
         Raises:
             ClickHouseError: the query failed.
@@ -80,13 +90,15 @@ class EmbeddedClient(chdb_client.ChdbClient):
         backend = self._private
         text, bound = self._bound(sql, params, fmt)
         handle = backend._handle  # noqa: SLF001
+        handle.conn.set_progress_callback(progress.update)
         stream = backend._open_stream(text, fmt, bound, self.database)  # noqa: SLF001
         try:
             while (block := self._next_block(stream)) is not None:
-                yield block
+                yield block.bytes()
         finally:
             try:
                 stream.close()
+                handle.conn.set_progress_callback(None)
             finally:
                 handle.stream_owner = None
                 handle.lock.release()

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 FORMAT = "JSONCompact"
 STREAMED_ROWS = 1_000
-"""Results that may have more rows are read in blocks. Read as a whole, small ones are 70 µs faster
-and report their cost even if they have no rows."""
+"""Results that may have more rows are read in blocks. Read as a whole, small ones are 70 µs
+faster."""
 SMALL_BLOCK_ROWS = 1_024
 MANY_ROWS = 10_000
 """Rows per block of larger results. With four results of 131 MB, a server takes 1,000 MB with
@@ -139,27 +139,22 @@ def read_blocks(
     params: dict[str, Any],
     columns: list[ResultColumn],
     into: JsonPartsWriter,
-) -> JsonRows | None:
+) -> JsonRows:
     """Read rows from the embedded engine while it computes them.
-
-    Returns:
-        None if there are no rows, because the engine then does not report its cost.
 
     Raises:
         ClickHouseError: the query failed.
         QueryTooCostly: the result is too large.
     """
     began = time.perf_counter()
-    rows_read = bytes_read = 0
+    progress: dict[str, int] = {}
     embedded = cast("EmbeddedClient", client)
-    with closing(embedded.read_blocks(sql, params, BLOCK_FORMAT)) as blocks:
+    with closing(embedded.read_blocks(sql, params, BLOCK_FORMAT, progress)) as blocks:
         for block in blocks:
-            rows_read += block.storage_rows_read()
-            bytes_read += block.storage_bytes_read()
-            into.add(block.bytes(), _LINE_END)
-    if not into.count:
-        return None
-    statistics = Statistics(rows_read, bytes_read, time.perf_counter() - began)
+            into.add(block, _LINE_END)
+    statistics = Statistics(
+        progress.get("read_rows", 0), progress.get("read_bytes", 0), time.perf_counter() - began
+    )
     return JsonRows(columns, into.finish(), into.count, statistics)
 
 
@@ -293,9 +288,7 @@ class JsonSelects:
         written = f"{tag} {_written_out(written, rows)}"
         writer = JsonPartsWriter(query.most_rows, query.most_bytes)
         if query.is_streamed:
-            answer = read_blocks(client, written, params, columns, writer)
-            if answer is not None:
-                return answer
+            return read_blocks(client, written, params, columns, writer)
         return read_rows(self._read(client, written, params), columns, writer)
 
     def _remember(self, requested: Asked, described: _Described) -> None:

@@ -91,6 +91,35 @@ async def test_no_rows_and_many_keep_their_columns_order_and_cost(
     assert answer.statistics.rows_read == 25_000
 
 
+@pytest.mark.parametrize(("most", "matches"), [(2, 20_000), (0, 0)])
+async def test_results_read_at_once_report_all_rows_that_the_engine_read(
+    warehouse: Warehouse, most: int, matches: int
+) -> None:
+    sql = "SELECT number FROM numbers(20000) WHERE sipHash64(number) % 2 < {most:Int64}"
+
+    answers = [
+        answer
+        for _ in range(5)
+        for answer in await asyncio.gather(
+            *(
+                warehouse.query_json(sql, {"most": most}, zone="UTC", most_rows=20_000)
+                for _ in range(12)
+            )
+        )
+    ]
+
+    assert {len(as_written(answer)) for answer in answers} == {matches}
+    assert {answer.statistics.rows_read for answer in answers} == {20_000}
+    assert {answer.statistics.bytes_read for answer in answers} == {160_000}
+
+
+async def test_a_result_in_blocks_that_fails_before_its_first_row(warehouse: Warehouse) -> None:
+    with pytest.raises(QueryRefused):
+        await warehouse.query_json(
+            "SELECT throwIf(number = 15000) FROM numbers(20000) WHERE number > 14999", zone="UTC"
+        )
+
+
 @pytest.mark.parametrize(
     ("sql", "values"),
     [
