@@ -473,3 +473,15 @@ def test_sampling(answer, generated_world: HogqlWorld) -> None:
         best for event in events.values() if (best := best_of(ordered(event, timedelta(days=14))))
     ]
     assert [step["count"] for step in steps] == [count * 2 for count in counts(attempts)]
+
+
+def test_a_histogram_of_a_sample_is_scaled_up(answer) -> None:
+    filter_ = {"funnelVizType": "time_to_convert", "binCount": 5}
+
+    (*_, steps) = answer(samplingFactor=0.5)
+    rows = answer(funnelsFilter=filter_, samplingFactor=0.5)
+    both = answer(funnelsFilter=filter_, samplingFactor=0.5, compareFilter={"compare": True})
+
+    assert steps["count"] > 0
+    assert sum(persons for _, persons in rows["bins"]) == steps["count"]
+    assert sum(persons for _, persons in both[0]["bins"]) == steps["count"]

@@ -75,6 +75,16 @@ def test_edge_limits_and_weights(answer) -> None:
     check(rows, [edge for edge in every if low <= edge[2] <= high])
 
 
+def test_weights_of_a_sample_are_those_returned(answer) -> None:
+    options = {**PAGES, "edgeLimit": 1000}
+    weights = {each["value"] for each in answer(options, samplingFactor=0.5)}
+    low = sorted(weights)[1]
+
+    rows = answer({**options, "minEdgeWeight": low}, samplingFactor=0.5)
+
+    assert {each["value"] for each in rows} == weights - {min(weights)}
+
+
 def _cut(path: Steps, start: str | None, end: str | None, limit: int) -> Steps:
     names = [label for _, label in path]
     if start is not None:

@@ -78,7 +78,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
         if len(funnels) == 1:
             return funnels[0].shape(answers[0])
         if funnels[0].kind == "time_to_convert":
-            return merged_times([_times_of(rows) for rows in answers], funnels[0].bins)
+            return merged_times([_times_of(rows) for rows in answers], funnels[0].bins, factor)
         pairs = zip(funnels, answers, strict=True)
         results: list[Any] = [funnel.shape(rows) for funnel, rows in pairs]
         return merged(results)
@@ -197,12 +197,12 @@ class _Funnel:
     # --- results
 
     def shape(self, rows: Rows) -> list[Any] | dict[str, Any]:
+        factor = sampling_factor(self._query)
         if self.kind == "time_to_convert":
             seconds = _times_of(rows)
-            return shape_times(seconds, histogram_edges(seconds, self.bins))
+            return shape_times(seconds, histogram_edges(seconds, self.bins), factor)
         if self.kind == "trends":
             return shape_trends(rows, self.span, self._breakdown)
-        factor = sampling_factor(self._query)
         return shape_steps(rows, self._steps, self._breakdown, self._context, factor)
 
 

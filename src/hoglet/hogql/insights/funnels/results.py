@@ -133,17 +133,19 @@ def histogram_edges(seconds: Sequence[float], bins: int) -> Edges:
     return low, max(math.ceil((max(seconds) - low) / count), 1), count
 
 
-def shape_times(seconds: Sequence[float], edges: Edges) -> dict[str, Any]:
+def shape_times(seconds: Sequence[float], edges: Edges, factor: float | None) -> dict[str, Any]:
     """Histogram of conversion times: ``[[seconds from, persons], ...]``; may be empty.
 
     Args:
         seconds: one number per converted person.
         edges: the result of ``histogram_edges``.
+        factor: the sampling factor.
     """
     low, width, count = edges
     bins = [[low + width * index, 0] for index in range(count + 1)] if count else []
     for value in seconds:
         bins[min(int((value - low) / width), count)][1] += 1
+    bins = [[edge, scaled(persons, factor)] for edge, persons in bins]
     average = sum(seconds) / len(seconds) if seconds else None
     return {"bins": bins, "average_conversion_time": average}
 
@@ -173,11 +175,11 @@ def merged(results: Sequence[list[Any]]) -> list[Any]:
     ]
 
 
-def merged_times(seconds: Sequence[Sequence[float]], bins: int) -> list[Item]:
+def merged_times(seconds: Sequence[Sequence[float]], bins: int, factor: float | None) -> list[Item]:
     """Histograms of conversion times, with the same bins."""
     edges = histogram_edges([value for period in seconds for value in period], bins)
     return [
-        _labelled(shape_times(period, edges), label)
+        _labelled(shape_times(period, edges, factor), label)
         for label, period in zip(_LABELS, seconds, strict=True)
     ]
 

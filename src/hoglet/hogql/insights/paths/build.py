@@ -13,6 +13,7 @@ from typing import Any
 
 from hoglet.hogql.ast_builders import (
     Expression,
+    call,
     compare,
     constant,
     every,
@@ -90,16 +91,16 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     span = _span(query, context)
     funnel = FunnelPaths(query, context, span) if query.get("funnelPathsFilter") else None
     cut, limited = _cut(filter_, funnel)
+    factor = sampling_factor(query)
     built = fill(
         _QUERY,
         limited=limited,
         cut=cut,
         pause=constant(funnel.window if funnel else _PAUSE),
         walks=_walks(query, context, span, funnel),
-        weighty=_weighty(filter_),
+        weighty=_weighty(filter_, factor),
         edges=constant(filter_.get("edgeLimit") or 50),
     )
-    factor = sampling_factor(query)
 
     def shape(answers: Sequence[Rows]) -> list[Any]:
         return _shape(answers[0], factor)
@@ -155,8 +156,8 @@ def _both_ends(steps: int) -> Expression:
     return _expression(_MIDDLE_LEFT_OUT, steps=constant(max(3, steps)), half=half)
 
 
-def _weighty(filter_: Mapping[str, Any]) -> Expression:
-    """Edge-weight bounds (min/max) as a HAVING condition."""
+def _weighty(filter_: Mapping[str, Any], factor: float | None) -> Expression:
+    """Edge-weight bounds (min/max) as a HAVING condition; weights are those that are returned."""
     low, high = filter_.get("minEdgeWeight"), filter_.get("maxEdgeWeight")
     if low is not None and high is not None and low > high:
         raise refused(
@@ -164,9 +165,12 @@ def _weighty(filter_: Mapping[str, Any]) -> Expression:
             attr="pathsFilter__minEdgeWeight",
         )
     bounds = ((">=", low), ("<=", high))
+    edges = field("edges")
+    if factor is not None:
+        edges = call("round", call("divide", edges, constant(factor)))
     return every(
         [
-            compare(operator, field("edges"), constant(weight))
+            compare(operator, edges, constant(weight))
             for operator, weight in bounds
             if weight is not None
         ]
