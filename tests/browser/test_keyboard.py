@@ -11,7 +11,7 @@ from support.server import TOKEN, RunningServer
 
 pytestmark = pytest.mark.browser
 
-MOST_STOPS = 120
+MAX_STOPS = 120
 FOCUSED = """() => {
     const found = document.activeElement;
     return {
@@ -28,7 +28,7 @@ FOCUSED = """() => {
 
 def tab_to(page: Page, name: str, *, back: bool = False) -> None:
     """Press Tab until an element of this name has the focus; the focus is visible at every stop."""
-    for _ in range(MOST_STOPS):
+    for _ in range(MAX_STOPS):
         page.keyboard.press("Shift+Tab" if back else "Tab")
         stop: dict[str, Any] = page.evaluate(FOCUSED)
         if stop["isBody"]:

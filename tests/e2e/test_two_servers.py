@@ -29,7 +29,7 @@ from support.server import TOKEN, RunningServer
 from support.warehouses import new_clickhouse_database
 
 FIRST_ROWS = (OrganizationRow, ProjectRow, UserRow, MembershipRow, PersonalKeyRow)
-LEAST_BATCHES = 10  # between the steps of a rolling restart
+MIN_BATCHES = 10  # between the steps of a rolling restart
 PEOPLE, MERGES = 60, 45  # so that some persons are merged often and some not at all
 SENDERS, TURNS = 6, 15
 
@@ -95,7 +95,7 @@ class _Load:
 
     def wait(self, server: RunningServer) -> None:
         """Wait until some further batches were accepted by a server."""
-        target = self.batches[server.url] + LEAST_BATCHES
+        target = self.batches[server.url] + MIN_BATCHES
         deadline = time.monotonic() + 120
         while self.batches[server.url] < target:
             assert time.monotonic() < deadline, self.accepted.statuses

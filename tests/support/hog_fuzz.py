@@ -21,7 +21,7 @@ from support.hog_cases import read_cases
 from support.hog_programs import random_program
 
 BUDGET: Final = Budget(timeout_s=0.1, memory_bytes=8_000_000, async_steps=20)
-MOST_GROWTH: Final = 400_000_000
+MAX_GROWTH: Final = 400_000_000
 _TOKEN: Final = re.compile(
     r"[A-Za-z_$][\w$]*|\d+(?:\.\d+)?|'(?:[^'\\]|\\.)*'|\s+|[-+*/%<>=!~|:?.]+|.", re.DOTALL
 )
@@ -120,7 +120,7 @@ def try_program(source: str, parsed) -> str:
         budget=BUDGET,
         seed=1,
     )
-    assert process_bytes() - before < MOST_GROWTH, "memory"
+    assert process_bytes() - before < MAX_GROWTH, "memory"
     assert outcome.used_s < 2, f"ran for {outcome.used_s:.1f} s"
     if outcome.error is None:
         return "finished"

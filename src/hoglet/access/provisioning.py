@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import repository
-from hoglet.access.api_keys.secret import MOST_KEYS
+from hoglet.access.api_keys.secret import MAX_KEYS
 from hoglet.access.keys import (
     NewKey,
     make_key,
@@ -80,10 +80,8 @@ async def issue_secret_key(
     """
     check_scopes(scopes, SECRET_KEY_SCOPES)
     await check_project(session, project_id)
-    if await repository.count_secret_keys(session, project_id) >= MOST_KEYS:
-        raise Invalid(
-            f"Project {project_id} already has {MOST_KEYS} secret keys. Revoke one first."
-        )
+    if await repository.count_secret_keys(session, project_id) >= MAX_KEYS:
+        raise Invalid(f"Project {project_id} already has {MAX_KEYS} secret keys. Revoke one first.")
     key = make_key("phs_")
     session.add(
         SecretKeyRow(

@@ -19,7 +19,7 @@ from hoglet.access.tables import (
     UserRow,
 )
 
-_LARGEST_ID = 2**31 - 1  # of an integer column in PostgreSQL; SQLite rejects 2**63
+_MAX_ID = 2**31 - 1  # of an integer column in PostgreSQL; SQLite rejects 2**63
 type KeyTable = type[PersonalKeyRow | SecretKeyRow]
 
 
@@ -77,7 +77,7 @@ async def update_project(
 
 async def users_by_id(session: AsyncSession, ids: Iterable[int | None]) -> dict[int, User]:
     """The users with these ids, in one statement; unknown ids are omitted."""
-    valid_ids = {user_id for user_id in ids if user_id is not None and 0 < user_id <= _LARGEST_ID}
+    valid_ids = {user_id for user_id in ids if user_id is not None and 0 < user_id <= _MAX_ID}
     if not valid_ids:
         return {}
     rows = await session.scalars(select(UserRow).where(UserRow.id.in_(valid_ids)))

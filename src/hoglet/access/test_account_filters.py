@@ -14,7 +14,7 @@ from hoglet.kit.suggestions import near
 
 _COHORT_OPERATORS = frozenset({None, "in", "exact", "not_in", "is_not"})
 _GROUPS = frozenset({"AND", "OR"})
-_MOST_LEVELS = 10
+_MAX_LEVELS = 10
 _CLOCK = DateClock(datetime(2026, 1, 5, tzinfo=UTC))
 """Any time will do: whether a relative date is valid does not depend on it."""
 
@@ -45,7 +45,7 @@ def check_filter(item: dict[str, Any], level: int = 0) -> dict[str, Any]:
 
 
 def _check_members(members: list[Any], level: int) -> None:
-    if level >= _MOST_LEVELS:
+    if level >= _MAX_LEVELS:
         raise ValueError("The property groups are nested too deeply.")
     for member in members:
         if not isinstance(member, dict):

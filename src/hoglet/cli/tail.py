@@ -18,7 +18,7 @@ from hoglet.cli.server.responses import PrintedEvent
 
 _POLL_SECONDS = 1.0
 _LATENESS_SECONDS = 30  # an event may become readable a while after the instant it was stored at
-_MOST_AT_ONCE = 1000
+_MAX_AT_ONCE = 1000
 _COLUMNS = ("uuid", "timestamp", "event", "distinct_id", "properties")
 _ANY_TIME = {"after": "all", "before": "2200-01-01"}  # clocks of clients may be ahead
 _RECENT = f"created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
@@ -84,7 +84,7 @@ def _events(
 
 
 def _select_recent(client: ApiClient, chosen: _Chosen) -> list[PrintedEvent]:
-    return _select(client, chosen, _RECENT, limit=_MOST_AT_ONCE)
+    return _select(client, chosen, _RECENT, limit=_MAX_AT_ONCE)
 
 
 def _select(client: ApiClient, chosen: _Chosen, *conditions: str, limit: int) -> list[PrintedEvent]:

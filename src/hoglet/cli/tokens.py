@@ -117,7 +117,7 @@ def _read_variable(text: str) -> tuple[str, Any]:
 
 def _sign(project_id: int, body: TokenRequest) -> dict[str, str]:
     from hoglet.access.principals import TenantGrant
-    from hoglet.access.tenant_tokens.codec import LONGEST_SECONDS, grant_problem, sign_token
+    from hoglet.access.tenant_tokens.codec import MAX_TOKEN_SECONDS, grant_problem, sign_token
 
     problem = grant_problem(body["endpoints"], body["variables"])
     if problem is not None:
@@ -125,8 +125,8 @@ def _sign(project_id: int, body: TokenRequest) -> dict[str, str]:
     key_id, sign, secret = os.environ.get(SIGNING_KEY, "").partition(":")
     if not sign:
         raise BadOption(f"Set {SIGNING_KEY} to ID:SECRET, as hoglet tokens rotate prints it.")
-    if body["expires_in"] > LONGEST_SECONDS:
-        raise BadOption(f"--expires-in can be at most {LONGEST_SECONDS} seconds.")
+    if body["expires_in"] > MAX_TOKEN_SECONDS:
+        raise BadOption(f"--expires-in can be at most {MAX_TOKEN_SECONDS} seconds.")
     now = datetime.now(UTC)
     expires_at = (now + timedelta(seconds=body["expires_in"])).replace(microsecond=0)
     token = sign_token(

@@ -19,8 +19,8 @@ from hoglet.cohorts.tables import CohortCalculationRow, CohortRow, CohortUploadR
 from hoglet.events.tables import DistinctIdRow, PersonRow
 from hoglet.hogql.context import CohortRef
 
-MOST_HISTORY = 100
-MOST_ERRORS = 20
+MAX_HISTORY_ROWS = 100
+MAX_ERRORS = 20
 _BEHAVIORAL = frozenset({"behavioral", "analytical"})
 _CHUNK = 500  # values per IN; SQLite allows 32,766 and plans long lists slowly
 
@@ -83,7 +83,7 @@ async def candidates(session: AsyncSession) -> Sequence[Any]:
         CohortRow.is_static.is_(False),
         CohortRow.deleted.is_(False),
         CohortRow.is_calculating.is_(False),
-        CohortRow.errors_calculating <= MOST_ERRORS,
+        CohortRow.errors_calculating <= MAX_ERRORS,
     )
     by_age = (CohortRow.last_calculation.is_not(None), CohortRow.last_calculation, CohortRow.id)
     return (await session.execute(statement.order_by(*by_age))).all()
@@ -117,7 +117,7 @@ async def add_calculation(
         select(CohortCalculationRow.id)
         .where(CohortCalculationRow.cohort_id == cohort.id)
         .order_by(CohortCalculationRow.id.desc())
-        .limit(MOST_HISTORY)
+        .limit(MAX_HISTORY_ROWS)
     )
     await session.execute(
         delete(CohortCalculationRow).where(

@@ -12,8 +12,8 @@ from hoglet.kit.errors import Invalid
 from hoglet.web.openapi import DocumentedResponse, OpenResponse
 from hoglet.web.validation import Body, Text, Whole, validate
 
-MOST_SEARCH = 200
-MOST_PERSONS = 1_000  # per request
+MAX_SEARCH_CHARACTERS = 200
+MAX_PERSONS = 1_000  # per request
 
 
 class CohortFields(Body):
@@ -34,7 +34,7 @@ class CohortFields(Body):
 class AddedPersons(Body):
     """Body of ``add_persons_to_static_cohort``."""
 
-    person_ids: list[Any] = Field(max_length=MOST_PERSONS)
+    person_ids: list[Any] = Field(max_length=MAX_PERSONS)
 
 
 class RemovedPerson(Body):
@@ -48,7 +48,7 @@ class CohortListParams(Body):
 
     type: Literal["static", "dynamic"] | None = None
     created_by_id: Whole | None = None
-    search: Annotated[Text, Field(max_length=MOST_SEARCH)] | None = None
+    search: Annotated[Text, Field(max_length=MAX_SEARCH_CHARACTERS)] | None = None
     hide_behavioral_cohorts: bool = False
     basic: bool = False
 

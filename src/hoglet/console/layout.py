@@ -15,7 +15,7 @@ from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.widgets import Link, Text, empty, heading
 from hoglet.web.pagination import ORIGINAL_PATH
 
-_MOST_PROJECTS = 1000
+_MAX_PROJECTS = 1000
 BUILD_SECONDS = 30.0  # for pages that query the warehouse before they are sent
 
 type Build = Callable[[Backend], Awaitable[None]]
@@ -57,7 +57,7 @@ async def signed_in_page(
 
 async def projects_of(backend: Backend) -> Reply:
     """The projects that the user's key can access."""
-    return await backend.call("GET", "/api/projects", query=f"limit={_MOST_PROJECTS}")
+    return await backend.call("GET", "/api/projects", query=f"limit={_MAX_PROJECTS}")
 
 
 def _show_waiting(client: Client, *, is_waiting: bool) -> None:

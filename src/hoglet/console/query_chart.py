@@ -6,8 +6,8 @@ from hoglet.console.charts import chart_frame
 from hoglet.console.records.endpoints import ChartOptions, ResultRecord
 
 _NUMBERS = ("Int", "UInt", "Float", "Decimal")
-_MOST_SERIES = 12
-_MOST_POINTS = 1000
+_MAX_SERIES = 12
+_MAX_POINTS = 1000
 
 
 def query_chart(body: ResultRecord) -> ChartOptions | None:
@@ -20,7 +20,7 @@ def query_chart(body: ResultRecord) -> ChartOptions | None:
         body: the response to a HogQL query.
     """
     types = [_inner(kind) for _, kind in body.get("types") or []]
-    rows: list[list[Any]] = (body.get("results") or [])[:_MOST_POINTS]
+    rows: list[list[Any]] = (body.get("results") or [])[:_MAX_POINTS]
     columns: list[str] = body.get("columns") or []
     numbers = [index for index, kind in enumerate(types) if index and kind.startswith(_NUMBERS)]
     if not rows or not numbers:
@@ -32,7 +32,7 @@ def query_chart(body: ResultRecord) -> ChartOptions | None:
     if len(columns) == 3 and numbers == [2]:
         series = _by_name(rows, labels)
     else:
-        series = {columns[index]: _values(rows, labels, index) for index in numbers[:_MOST_SERIES]}
+        series = {columns[index]: _values(rows, labels, index) for index in numbers[:_MAX_SERIES]}
     axis_labels = _shortened(labels) if kind == "line" else labels
     return chart_frame(axis_labels) | {
         "series": [
@@ -48,7 +48,7 @@ def _values(rows: list[list[Any]], labels: list[str], index: int) -> list[Any]:
 
 
 def _by_name(rows: list[list[Any]], labels: list[str]) -> dict[str, list[Any]]:
-    names = list(dict.fromkeys(_label(row[1]) for row in rows))[:_MOST_SERIES]
+    names = list(dict.fromkeys(_label(row[1]) for row in rows))[:_MAX_SERIES]
     return {
         name: _values([row for row in rows if _label(row[1]) == name], labels, 2) for name in names
     }

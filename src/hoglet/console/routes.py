@@ -19,7 +19,7 @@ from hoglet.web.request_body import read_body
 
 _MOST = 1000
 _KINDS = frozenset({"HogQLMetadata", "HogQLAutocomplete"})
-_LARGEST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 
 
 class JumpTarget(TypedDict):
@@ -97,7 +97,7 @@ def editor_route(sessions: Sessions) -> Route:
         backend = sessions.backend(request, str(request.path_params["project_id"]))
         if backend is None:
             return JsonResponse({"detail": "Sign in first."}, 401)
-        query = _parsed(await read_body(request, limit_bytes=_LARGEST_BYTES))
+        query = _parsed(await read_body(request, limit_bytes=_MAX_BYTES))
         if query is None:
             return JsonResponse({"detail": f"Send one of {', '.join(sorted(_KINDS))}."}, 400)
         if query["kind"] == "HogQLMetadata" and query.get("language") == "hogQL":

@@ -17,7 +17,7 @@ type Json = dict[str, Any]
 
 _BUDGET: Final = QueryBudget(seconds=5)
 _EXAMPLES: Final = 3
-_LONGEST_EXAMPLE: Final = 100
+_MAX_EXAMPLE_CHARACTERS: Final = 100
 _NAMES: Final = {
     "String": "string",
     "Int64": "number",
@@ -63,7 +63,7 @@ class PropertyFormCounter:
             )
             form["rows"] += int(rows)
             form["unconverted"] += int(unconverted)
-            form["examples"] += [str(each)[:_LONGEST_EXAMPLE] for each in examples]
+            form["examples"] += [str(each)[:_MAX_EXAMPLE_CHARACTERS] for each in examples]
         for form in forms.values():
             form["examples"] = sorted(set(form["examples"]))[:_EXAMPLES]
         listed = sorted(forms.values(), key=lambda form: (-form["rows"], form["form"]))

@@ -25,11 +25,11 @@ from hoglet.warehouse.text_columns import TextColumns, TextSample, can_have_colu
 
 log = structlog.get_logger(__name__)
 
-MOST_COLUMNS = 16  # of the table: each costs a little of every insert
-LEAST_READS = 2
-LEAST_EVENTS = 100_000  # of the project; fewer are read in milliseconds
-MOST_DISTINCT = 2_000  # of the sampled values; a dictionary of the engine has 8,192
-LEAST_TEXTS = 1_000  # among the sampled events
+MAX_COLUMNS = 16  # of the table: each costs a little of every insert
+MIN_READS = 2
+MIN_EVENTS = 100_000  # of the project; fewer are read in milliseconds
+MAX_DISTINCT_VALUES = 2_000  # of the sampled values; a dictionary of the engine has 8,192
+MIN_TEXTS = 1_000  # among the sampled events
 LOOK_SECONDS = 5.0
 JUDGED_AGAIN = timedelta(minutes=1)
 UNUSED = timedelta(days=8)  # a weekly report keeps its columns
@@ -52,7 +52,7 @@ class TextColumnWorker:
         filled: properties whose columns queries can read.
 
     Concurrency: servers that share a warehouse may add the same columns at once, and together one
-    or two more than ``MOST_COLUMNS``.
+    or two more than ``MAX_COLUMNS``.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class TextColumnWorker:
         return [
             (project_id, name)
             for (project_id, name), count in self._reads.most_common()
-            if count >= LEAST_READS
+            if count >= MIN_READS
             and can_have_column(name)
             and self._judged.get((project_id, name), lately) <= lately
         ]
@@ -162,8 +162,8 @@ class TextColumnWorker:
             del self._reads[project_id, name]
         suitable: set[str] = set()
         for project_id, read in names.items():
-            if await self._columns.size(project_id) >= LEAST_EVENTS:
-                samples = await self._columns.sample(project_id, read[:MOST_COLUMNS])
+            if await self._columns.size(project_id) >= MIN_EVENTS:
+                samples = await self._columns.sample(project_id, read[:MAX_COLUMNS])
                 suitable.update(name for name, sample in samples.items() if _suits(sample))
         return list(dict.fromkeys(name for _, name in due if name in suitable))
 
@@ -173,7 +173,7 @@ class TextColumnWorker:
             return
         existing = await self._columns.filled()
         new = [name for name in names if name not in existing]
-        missing = len(new) - max(MOST_COLUMNS - len(existing), 0)
+        missing = len(new) - max(MAX_COLUMNS - len(existing), 0)
         if missing > 0:
             missing -= await self._retire(missing)
         new = new[: len(new) - max(missing, 0)]
@@ -205,4 +205,4 @@ def _is_unused(day: date | None, today: date) -> bool:
 
 
 def _suits(sample: TextSample) -> bool:
-    return sample.texts >= LEAST_TEXTS and sample.distinct <= MOST_DISTINCT
+    return sample.texts >= MIN_TEXTS and sample.distinct <= MAX_DISTINCT_VALUES

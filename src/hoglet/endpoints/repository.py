@@ -20,7 +20,7 @@ from hoglet.endpoints.tables import (
     MaterializationRow,
 )
 
-_LARGEST_NUMBER = 2**31 - 1
+_MAX_NUMBER = 2**31 - 1
 
 type Names = Mapping[str, int]
 """Versions by alias: ``{"prod": 2}``."""
@@ -58,7 +58,7 @@ async def find_version(
 ) -> FoundEndpoint | None:
     """A version of an endpoint, the current one if ``number`` is None."""
     requested = endpoint.current_version if number is None else number
-    if not 0 < requested <= _LARGEST_NUMBER:
+    if not 0 < requested <= _MAX_NUMBER:
         return None
     row = (
         await session.execute(

@@ -9,7 +9,7 @@ from hoglet.access.rate_limit import RateLimit
 
 MEGABYTE = 1024 * 1024
 NO_LIMIT = RateLimit()
-LONGEST_RUN_SECONDS = 60
+MAX_RUN_SECONDS = 60
 
 
 class EndpointSettings(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class EndpointSettings(msgspec.Struct, frozen=True):
     @property
     def capped_run_seconds(self) -> float:
         """``run_seconds``, but at most a minute."""
-        return min(self.run_seconds, LONGEST_RUN_SECONDS)
+        return min(self.run_seconds, MAX_RUN_SECONDS)
 
     @property
     def query_slots(self) -> int:

@@ -22,7 +22,7 @@ from hoglet.kit.errors import Invalid
 
 MAX_NAME_LENGTH = 200
 MAX_DISTINCT_ID_LENGTH = 200
-_LEAST_MILLISECONDS = 1e11  # as milliseconds the year 1973, as seconds the year 5138
+_MIN_MILLISECONDS = 1e11  # as milliseconds the year 1973, as seconds the year 5138
 MAX_AHEAD = timedelta(hours=23)  # events further in the future have a wrong clock
 _PERSON_KEYS = ("$set", "$set_once", "$unset")
 
@@ -190,7 +190,7 @@ def read_time(value: Any) -> datetime | None:
         if type(value) is str:
             parsed = datetime.fromisoformat(value.strip().upper())  # RFC 3339 allows a lower-case z
         elif type(value) in {int, float}:
-            seconds = value / 1000 if value >= _LEAST_MILLISECONDS else value
+            seconds = value / 1000 if value >= _MIN_MILLISECONDS else value
             parsed = datetime.fromtimestamp(seconds, UTC)
         else:
             return None

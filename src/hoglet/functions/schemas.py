@@ -23,7 +23,7 @@ from hoglet.functions.json_types import (
     RetrySettings,
     SentFields,
 )
-from hoglet.functions.types import HIGHEST_ORDER, FunctionType
+from hoglet.functions.types import MAX_EXECUTION_ORDER, FunctionType
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import JsonObject, is_array, is_object
 from hoglet.web.validation import Body, Text, Whole, not_a_choice, validate
@@ -126,7 +126,7 @@ class FunctionFields(Body):
     mappings: Any = None
     icon_url: Text | None = None
     template_id: Text | None = None
-    execution_order: Whole | None = Field(default=None, ge=0, le=HIGHEST_ORDER)
+    execution_order: Whole | None = Field(default=None, ge=0, le=MAX_EXECUTION_ORDER)
     folder: Text | None = Field(default=None, alias="_create_in_folder")
     retry: Any = None
     delivery: Any = None

@@ -46,7 +46,7 @@ ORDERED = frozenset({TRANSFORMATION, TRANSFORMATION_LOG})
 TESTABLE = frozenset({DESTINATION, INTERNAL_DESTINATION, TRANSFORMATION, TRANSFORMATION_LOG})
 WITH_MAPPINGS = frozenset({DESTINATION, SITE_DESTINATION})
 
-HIGHEST_ORDER = 32767
+MAX_EXECUTION_ORDER = 32767
 """The highest ``execution_order``, a small integer.
 
 Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4.

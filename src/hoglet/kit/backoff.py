@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
-_MOST_STEPS = 1000  # the wait does not grow beyond this number of failures
+_MAX_STEPS = 1000  # the wait does not grow beyond this number of failures
 
 
 class Backoff(msgspec.Struct, frozen=True):
@@ -22,7 +22,7 @@ class Backoff(msgspec.Struct, frozen=True):
     def seconds(self, retries: int) -> float:
         """Seconds to wait after a failure; ``retries`` is the number of failures before it."""
         try:
-            grown = self.first * self.factor ** min(retries, _MOST_STEPS)
+            grown = self.first * self.factor ** min(retries, _MAX_STEPS)
         except OverflowError:
             return float(self.longest)
         return float(min(self.longest, grown))

@@ -6,7 +6,7 @@ ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 """Values of ``Content-Encoding`` that :func:`inflate` reads."""
 UNREAD_ENCODINGS = frozenset({"br", "compress", "zstd"})
 _ANY_ZLIB = zlib.MAX_WBITS | 32  # gzip or zlib, detected by the header
-_MOST_MEMBERS = 16  # reading a member copies all bytes after it, so thousands would block
+_MAX_MEMBERS = 16  # reading a member copies all bytes after it, so thousands would block
 
 
 class NotCompressed(ValueError):
@@ -30,7 +30,7 @@ def inflate(data: bytes, limit_bytes: int) -> bytes:
     """
     parts: list[bytes] = []
     size = 0
-    for _ in range(_MOST_MEMBERS):
+    for _ in range(_MAX_MEMBERS):
         decompressor = zlib.decompressobj(_ANY_ZLIB)
         try:
             parts.append(decompressor.decompress(data, limit_bytes - size + 1))
@@ -44,4 +44,4 @@ def inflate(data: bytes, limit_bytes: int) -> bytes:
         data = decompressor.unused_data.lstrip(b"\0")  # tools pad files with zeros
         if not data:
             return b"".join(parts)
-    raise NotCompressed(f"The body consists of more than {_MOST_MEMBERS} compressed parts.")
+    raise NotCompressed(f"The body consists of more than {_MAX_MEMBERS} compressed parts.")

@@ -43,7 +43,7 @@ type Test = (
 """A condition on a property."""
 
 WITHOUT_VALUE = frozenset({"is_set", "is_not_set"})
-MOST_VALUES = 10_000
+MAX_VALUES = 10_000
 
 
 class BadOperator(ValueError):
@@ -165,8 +165,8 @@ def read_operator(operator: Any, value: Any, clock: DateClock) -> Test:
 
 def _check_plain(name: str, value: Any) -> None:
     values = value if isinstance(value, list) else [value]
-    if len(values) > MOST_VALUES:
-        raise BadOperator(f"Operator '{name}' takes at most {MOST_VALUES} values")
+    if len(values) > MAX_VALUES:
+        raise BadOperator(f"Operator '{name}' takes at most {MAX_VALUES} values")
     for each in values:
         if isinstance(each, float) and not math.isfinite(each):
             raise BadOperator(f"Operator '{name}' does not accept NaN or infinite numbers")

@@ -28,13 +28,13 @@ type ArgumentSchemas = JsonObject
 PREFIX = "run_"
 _ENDPOINT_READ = "endpoint:read"
 _DEFAULT_ROWS = 100
-_MOST_ROWS = 10_000
+_MAX_ROWS = 10_000
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]+")  # models accept only these characters in argument names
 _PAGING: ArgumentSchemas = {
     "limit": {
         "type": "integer",
         "minimum": 1,
-        "maximum": _MOST_ROWS,
+        "maximum": _MAX_ROWS,
         "default": _DEFAULT_ROWS,
         "description": "Maximum number of rows.",
     },

@@ -22,7 +22,7 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 UNSUPPORTED_VERSION = -32022
-_LONGEST_ID = 200
+_MAX_ID_CHARACTERS = 200
 
 _INSTRUCTIONS = (
     "Tools named run_… run the saved queries of this project: prefer them. "
@@ -126,9 +126,9 @@ def _read_id(message: JsonObject) -> str | int | None:
         return None
     value = message["id"]
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    if is_number or (isinstance(value, str) and len(value) <= _LONGEST_ID):
+    if is_number or (isinstance(value, str) and len(value) <= _MAX_ID_CHARACTERS):
         return value
-    detail = f"id must be an integer or a string of at most {_LONGEST_ID} characters."
+    detail = f"id must be an integer or a string of at most {_MAX_ID_CHARACTERS} characters."
     raise Invalid(detail, attr="id")
 
 

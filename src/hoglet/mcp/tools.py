@@ -19,7 +19,7 @@ from hoglet.web.in_process_client import ApiRequest, ApiResponse
 from hoglet.web.validation import Body, Text, Whole
 
 READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
-_MOST_TEXT = 200_000  # characters; more would not fit into a model's context
+_MAX_TEXT_CHARACTERS = 200_000  # more would not fit into a model's context
 
 
 type Json = JsonObject
@@ -176,7 +176,7 @@ def usable_tools(principal: Principal) -> list[Tool]:
 def text_result(value: Any, *, is_error: bool = False) -> ToolResult:
     """Build a tool's result: text, and for objects also ``structuredContent``."""
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    if len(text) > _MOST_TEXT:
+    if len(text) > _MAX_TEXT_CHARACTERS:
         return _too_long(len(text))
     result: ToolResult = {"content": [{"type": "text", "text": text}], "isError": is_error}
     if is_object(value) and not is_error:
@@ -186,8 +186,8 @@ def text_result(value: Any, *, is_error: bool = False) -> ToolResult:
 
 def _too_long(characters: int) -> ToolResult:
     detail = (
-        f"The result has {characters} characters, more than {_MOST_TEXT}. Ask for fewer rows or "
-        "columns, or a smaller limit."
+        f"The result has {characters} characters, more than {_MAX_TEXT_CHARACTERS}. "
+        "Ask for fewer rows or columns, or a smaller limit."
     )
     return text_result(detail, is_error=True)
 

@@ -13,7 +13,7 @@ from uuid import uuid5
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.backfills import repository as backfill_repository
-from hoglet.functions.backfills.service import MOST_AHEAD, event_names
+from hoglet.functions.backfills.service import MAX_QUEUED_RUNS, event_names
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import (
     INVOKE_QUEUE,
@@ -93,7 +93,7 @@ class BackfillPager:
             await self._finish(job, request)
             return
         row, export = backfill
-        if row.events_queued - row.runs_succeeded - row.runs_failed > MOST_AHEAD - PAGE_EVENTS:
+        if row.events_queued - row.runs_succeeded - row.runs_failed > MAX_QUEUED_RUNS - PAGE_EVENTS:
             await self._later(job, BREATH)
             return
         window = _window(row, export, request)

@@ -28,7 +28,7 @@ ENDPOINT_KEYS = ("name", "events", "now", "variables", "timezone", "expect")
 ENDPOINT_EXPECTS = ("columns", "rows", "error")
 REQUEST_KEYS = ("method", "url", "headers", "body")
 ANSWER_KEYS = ("status", "body", "headers", "error", "times")
-MOST_TIMES = 100  # the maximum number of attempts of a function
+MAX_ATTEMPTS = 100  # of a function
 STATUSES = ("success", "failed", "skipped", "filtered")
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -184,9 +184,9 @@ class _Reader:
                     "the status of a response must be a number from 100 to 599", "fetch"
                 )
             times = answer.get("times", 1)
-            if not isinstance(times, int) or not 1 <= times <= MOST_TIMES:
+            if not isinstance(times, int) or not 1 <= times <= MAX_ATTEMPTS:
                 raise self._wrong(
-                    f"times of a response must be a number from 1 to {MOST_TIMES}", "fetch"
+                    f"times of a response must be a number from 1 to {MAX_ATTEMPTS}", "fetch"
                 )
 
     def _check_endpoint(self, given: JsonObject, expect: JsonObject) -> None:

@@ -12,7 +12,7 @@ from hoglet.queries.kinds import check_annotations
 
 SCHEMA, METADATA, AUTOCOMPLETE = "DatabaseSchemaQuery", "HogQLMetadata", "HogQLAutocomplete"
 LANGUAGES = ("hogQL", "hogQLExpr", "hogTemplate", "hog", "hogJson")
-LARGEST_TEXT = 100_000
+MAX_TEXT_CHARACTERS = 100_000
 
 _COMMON: dict[str, tuple[type, ...]] = {
     "kind": (str,),
@@ -76,8 +76,10 @@ def _check_type(value: Any, kinds: tuple[type, ...], attr: str) -> None:
 def _check_text(sent: QueryNode, path: str) -> None:
     if "query" not in sent:
         raise Unreadable("This field is required.", attr=f"{path}__query")
-    if len(sent["query"]) > LARGEST_TEXT:
-        raise Unreadable(f"At most {LARGEST_TEXT} characters are supported.", attr=f"{path}__query")
+    if len(sent["query"]) > MAX_TEXT_CHARACTERS:
+        raise Unreadable(
+            f"At most {MAX_TEXT_CHARACTERS} characters are supported.", attr=f"{path}__query"
+        )
     if sent["language"] not in LANGUAGES:
         detail = f'"{sent["language"]}" is not a language. Use one of: {", ".join(LANGUAGES)}.'
         raise Unreadable(detail, attr=f"{path}__language")

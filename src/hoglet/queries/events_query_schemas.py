@@ -12,9 +12,9 @@ from hoglet.kit.errors import Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries.kinds import EVENTS, check_annotations
 
-MOST_COLUMNS = 200
+MAX_COLUMNS = 200
 _DEFAULT_LIMIT = 100
-_LARGEST_OFFSET = 2**53
+_MAX_OFFSET = 2**53
 _TEXTS = ("select", "where", "events", "orderBy")
 _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "kind": ((str,), "text"),
@@ -95,7 +95,7 @@ def _limit(sent: QueryNode, path: str) -> int:
 
 
 def _whole(value: int, least: int, attr: str) -> int:
-    if not least <= value <= _LARGEST_OFFSET:
+    if not least <= value <= _MAX_OFFSET:
         raise Unreadable(f"This must be an integer of at least {least}.", attr=attr)
     return value
 
@@ -106,16 +106,16 @@ def _check_type(value: Any, kinds: tuple[type, ...], expected: str, *, attr: str
 
 
 def _check_texts(items: list[Any], attr: str) -> None:
-    if len(items) > MOST_COLUMNS:
-        raise Unreadable(f"At most {MOST_COLUMNS} items are supported.", attr=attr)
+    if len(items) > MAX_COLUMNS:
+        raise Unreadable(f"At most {MAX_COLUMNS} items are supported.", attr=attr)
     for index, item in enumerate(items):
         if not isinstance(item, str) or not item.strip():
             raise Unreadable("This must be a string.", attr=f"{attr}__{index}")
 
 
 def _check_steps(steps: list[Any], attr: str) -> None:
-    if len(steps) > MOST_COLUMNS:
-        raise Unreadable(f"At most {MOST_COLUMNS} items are supported.", attr=attr)
+    if len(steps) > MAX_COLUMNS:
+        raise Unreadable(f"At most {MAX_COLUMNS} items are supported.", attr=attr)
     for index, step in enumerate(steps):
         _check_type(step, (dict,), "an object", attr=f"{attr}__{index}")
         for key, value in step.items():

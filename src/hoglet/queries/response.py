@@ -19,7 +19,7 @@ type Json = dict[str, Any]
 _EVENTS_KEYS = ("columns", "hasMore", "limit", "offset", "hogql", "error", "modifiers", "timings")
 _FUNNELS = "FunnelsQuery"
 _BREAKDOWNS_CUT = frozenset({"TrendsQuery", "StickinessQuery"})
-_MOST_FORMATTED_ROWS = 200
+_MAX_FORMATTED_ROWS = 200
 
 
 def body_of(answer: RunResult, *, extra: Json | None = None) -> bytes:
@@ -107,9 +107,9 @@ def table(columns: list[str], rows: list[list[Any]]) -> str:
         'event|n\na|1'
     """
     lines = ["|".join(columns)]
-    lines += ["|".join(map(_cell, row)) for row in rows[:_MOST_FORMATTED_ROWS]]
-    if len(rows) > _MOST_FORMATTED_ROWS:
-        lines.append(f"… {len(rows) - _MOST_FORMATTED_ROWS} more rows")
+    lines += ["|".join(map(_cell, row)) for row in rows[:_MAX_FORMATTED_ROWS]]
+    if len(rows) > _MAX_FORMATTED_ROWS:
+        lines.append(f"… {len(rows) - _MAX_FORMATTED_ROWS} more rows")
     return "\n".join(lines)
 
 

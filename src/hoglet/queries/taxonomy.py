@@ -20,7 +20,7 @@ from hoglet.queries.service import QueryService
 from hoglet.web.validation import Body, Text, Whole
 
 _DAYS = 30
-_LARGEST_PAGE = 500
+_MAX_PAGE_ROWS = 500
 _SAMPLES = 25
 _RECENT = f"timestamp > now() - toIntervalDay({_DAYS})"
 
@@ -35,7 +35,7 @@ class ListEvents(_Query):
     """Event names, most frequent first."""
 
     kind: Literal["events"]
-    limit: Annotated[Whole, Field(ge=1, le=_LARGEST_PAGE)] = _LARGEST_PAGE
+    limit: Annotated[Whole, Field(ge=1, le=_MAX_PAGE_ROWS)] = _MAX_PAGE_ROWS
     offset: Annotated[Whole, Field(ge=0, le=1_000_000)] = 0
 
 
@@ -173,7 +173,7 @@ class Taxonomy:
             self._queries,
             scope,
             f"SELECT event FROM events WHERE {_RECENT} GROUP BY event"  # noqa: S608 (fixed texts)
-            f" ORDER BY event = {{event}} DESC, count() DESC LIMIT {_LARGEST_PAGE}",
+            f" ORDER BY event = {{event}} DESC, count() DESC LIMIT {_MAX_PAGE_ROWS}",
             values={"event": name},
         )
         names = [row[0] for row in rows]
@@ -194,7 +194,7 @@ class Taxonomy:
             scope,
             "SELECT arrayJoin(JSONExtractKeys(properties)) AS name, count() AS total FROM events"  # noqa: S608 (fixed texts; the event is bound)
             f" WHERE {_RECENT} AND {events.condition} GROUP BY name"
-            f" ORDER BY total DESC, name LIMIT {_LARGEST_PAGE}",
+            f" ORDER BY total DESC, name LIMIT {_MAX_PAGE_ROWS}",
             values=events.values,
         )
         names = [row[0] for row in rows if row[0] not in UNDEFINED_PROPERTIES]

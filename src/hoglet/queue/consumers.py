@@ -51,7 +51,7 @@ class Bursts:
     """Bursts of work that consumers of another queue in this process give way to.
 
     Both compete for the cores and, on SQLite, for the only writer. A burst has precedence for
-    ``MOST_SECONDS`` at most, and the next one not before three times as long has passed, so that
+    ``MAX_SECONDS`` at most, and the next one not before three times as long has passed, so that
     work without an end has it once.
 
     Args:
@@ -59,7 +59,7 @@ class Bursts:
         now: monotonic time, in seconds.
     """
 
-    MOST_SECONDS = 5.0
+    MAX_SECONDS = 5.0
     _PAUSE_RATIO = 3  # of the pause to the precedence of the burst before
 
     def __init__(
@@ -75,7 +75,7 @@ class Bursts:
     @property
     def has_precedence(self) -> bool:
         """Whether other consumers should give way; ``number`` then tells bursts apart."""
-        return self._began is not None and self._now() < self._began + self.MOST_SECONDS
+        return self._began is not None and self._now() < self._began + self.MAX_SECONDS
 
     def begin(self, consumer: int) -> None:
         """Record that a consumer has much to do; no effect if it is known."""
@@ -89,7 +89,7 @@ class Bursts:
         self._busy.discard(consumer)
         if self._busy or self._began is None:
             return
-        lasted = min(self._now() - self._began, self.MOST_SECONDS)
+        lasted = min(self._now() - self._began, self.MAX_SECONDS)
         self._next = self._began + lasted * (1 + self._PAUSE_RATIO)
         self._began = None
         self._on_end()

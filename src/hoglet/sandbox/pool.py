@@ -34,7 +34,7 @@ WORKER_MEMORY_BYTES = 1024 * 1024 * 1024
 # Starting a process and importing an operation takes one second on an idle machine. The operation
 # has its own deadline, so that a busy machine does not make it look like an endless loop.
 START_SECONDS = 60.0
-_MOST_LOGGED = 4000
+_MAX_LOGGED_CHARACTERS = 4000
 # Limit of wall time as a multiple of the CPU deadline, for workers that hardly get CPU time.
 PATIENCE = 6
 
@@ -307,7 +307,7 @@ class Sandbox:
 async def _log_errors(process: asyncio.subprocess.Process) -> None:
     """Log a worker's standard error: a warning, or the interpreter's last words."""
     stream = process.stderr
-    while stream is not None and (chunk := await stream.read(_MOST_LOGGED)):
+    while stream is not None and (chunk := await stream.read(_MAX_LOGGED_CHARACTERS)):
         text = chunk.decode(errors="replace").strip()
         log.warning("a worker wrote to standard error", action="worker_stderr", text=text)
 

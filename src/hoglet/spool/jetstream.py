@@ -37,7 +37,7 @@ from hoglet.spool.nats_stream import (
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.wakeups import Wakeups
 
-_MOST_MESSAGES = 1000  # per read
+_MAX_MESSAGES = 1000  # per read
 _AGAIN_SECONDS = 0.1
 
 log = structlog.get_logger()
@@ -170,7 +170,7 @@ class JetStreamLog:
         request = {
             "seq": after + 1,
             "next_by_subj": self._names.subject(partition),
-            "batch": _MOST_MESSAGES,
+            "batch": _MAX_MESSAGES,
             "max_bytes": max(limit_bytes, 1),
         }
         client, *_ = await self._connection.ready()

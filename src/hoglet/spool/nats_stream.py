@@ -15,7 +15,7 @@ from hoglet.kit.errors import HogletError
 from hoglet.spool.address import NatsAddress
 
 # The first version that can return several messages in one read.
-LEAST_VERSION = (2, 11)
+MIN_VERSION = (2, 11)
 _DUPLICATE_SECONDS = 120
 _OWNER = "hoglet-database"
 _LOG = "hoglet-log"
@@ -128,8 +128,8 @@ def facts_of(info: StreamInfo) -> StreamFacts:
 
 def _check_server(client: Client, address: NatsAddress, payload_bytes: int) -> None:
     version = client.connected_server_version
-    if (version.major, version.minor) < LEAST_VERSION:
-        required = ".".join(map(str, LEAST_VERSION))
+    if (version.major, version.minor) < MIN_VERSION:
+        required = ".".join(map(str, MIN_VERSION))
         raise SpoolRefused(
             f"NATS at {address.public} is version {version.major}.{version.minor}, but the spool "
             f"needs {required} or later: update it."

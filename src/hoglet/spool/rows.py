@@ -35,7 +35,7 @@ from hoglet.spool.wakeups import Wakeups
 from hoglet.store.database import ConflictInsert, Database, insert_into
 
 NAME = "rows"  # of the log, in its positions
-_MOST_ROWS = 1000  # per read
+_MAX_ROWS = 1000  # per read
 
 _Entry, _Partition, _Stored = SpoolEntryRow, SpoolPartitionRow, SpoolPositionRow
 
@@ -169,14 +169,14 @@ def _entries_after(after: Mapping[int, int], limit_bytes: int) -> Select[int, in
         select(_Entry.position, _Entry.payload)
         .where(_Entry.partition == partitions.c.partition, _Entry.position > partitions.c.after)
         .order_by(_Entry.position)
-        .limit(_MOST_ROWS)
+        .limit(_MAX_ROWS)
         .lateral()
     )
     nearest = (
         select(partitions.c.rank, partitions.c.partition, entries)
         .join_from(partitions, entries, true())
         .order_by(partitions.c.rank, entries.c.position)
-        .limit(_MOST_ROWS)
+        .limit(_MAX_ROWS)
         .subquery()
     )
     order = (nearest.c.rank, nearest.c.position)

@@ -46,7 +46,7 @@ _ENGINE_OPTIONS = {
     "background_move_processing_pool_thread_sleep_seconds_if_nothing_to_do": "2",
     "background_streaming_processing_pool_thread_sleep_seconds_if_nothing_to_do": "2",
 }
-MOST_IDLE = 64
+MAX_IDLE_CLIENTS = 64
 WRITE_TIMEOUT_S = 3600
 
 # Settings of every connection. Strings in JSON columns stay strings: without the two inference
@@ -139,7 +139,7 @@ class ConnectionPool:
     ) -> None:
         """Return a connection for the next query with that budget; closed if enough are idle."""
         with self._lock:
-            enough = sum(map(len, self._idle.values())) >= MOST_IDLE
+            enough = sum(map(len, self._idle.values())) >= MAX_IDLE_CLIENTS
             if not enough and client in self._open:
                 self._idle[budget, threads, is_built].append(client)
                 return

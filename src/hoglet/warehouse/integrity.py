@@ -24,7 +24,7 @@ ORDER BY table, name"""
 _ACTIVE = """
 SELECT table, partition_id, min_block_number, max_block_number
 FROM system.parts WHERE database = currentDatabase() AND active"""
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 class _Part(NamedTuple):
@@ -69,9 +69,9 @@ def _is_replaced(part: _Part, active: list[tuple[int, int]]) -> bool:
 
 def _sentence(lost: list[_Part]) -> str:
     names = ", ".join(
-        f"{part.table} {part.name.rpartition('broken-on-start_')[2]}" for part in lost[:_MOST_NAMED]
+        f"{part.table} {part.name.rpartition('broken-on-start_')[2]}" for part in lost[:_MAX_NAMED]
     )
-    more = ", …" if len(lost) > _MOST_NAMED else ""
+    more = ", …" if len(lost) > _MAX_NAMED else ""
     folders = sorted({str(PurePath(part.path).parent) for part in lost})
     return (
         "Rows of the warehouse are unreadable because their parts are broken "

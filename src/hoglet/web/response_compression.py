@@ -28,7 +28,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-LEAST_BYTES = 1000  # smaller responses fit into one packet anyway
+MIN_BYTES = 1000  # smaller responses fit into one packet anyway
 INLINE_BYTES = 32 * 1024  # up to this size, no compressor takes longer than a millisecond
 PART_BYTES = 1024 * 1024  # large bodies are split, so that they are not in memory twice
 _GZIP = zlib.MAX_WBITS | 16
@@ -202,7 +202,7 @@ class _Response:
         assert start is not None, "a response starts before its body"  # noqa: S101 (of ASGI)
         self._is_decided = True
         is_whole = not message.get("more_body", False)
-        if is_whole and len(message.get("body", b"")) < LEAST_BYTES:
+        if is_whole and len(message.get("body", b"")) < MIN_BYTES:
             await self._send(start)
             await self._send(message)
             return
@@ -290,7 +290,7 @@ def _may_be_compressed(status: int, values: Mapping[bytes, bytes]) -> bool:
     if status < 200 or status in {204, 206, 304} or b"content-encoding" in values:
         return False
     length = values.get(b"content-length", b"")
-    if length.isdigit() and int(length) < LEAST_BYTES:
+    if length.isdigit() and int(length) < MIN_BYTES:
         return False
     if not _is_compressible(values.get(b"content-type", b"")):
         return False

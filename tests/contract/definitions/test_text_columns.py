@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from prometheus_client import CollectorRegistry
 
-from hoglet.definitions.text_columns import MOST_COLUMNS, UNUSED, TextColumnWorker
+from hoglet.definitions.text_columns import MAX_COLUMNS, UNUSED, TextColumnWorker
 from hoglet.hogql import QueryContext, compile_query
 from hoglet.kit.clock import FixedClock
 from hoglet.warehouse import ClickHouseWarehouse
@@ -158,13 +158,13 @@ async def test_two_servers_at_once(worker: Worker):
 async def test_the_table_has_a_limit_of_columns(worker: Worker, warehouse: ClickHouseWarehouse):
     tried, columns = worker(), TextColumns(warehouse)
     numbers = count()
-    others = [f"other {next(numbers)}" for _ in range(MOST_COLUMNS - 1)]
+    others = [f"other {next(numbers)}" for _ in range(MAX_COLUMNS - 1)]
     await columns.add(others, NOW.date())
     tried.reads.update({(PROJECT, "city"): 3, (PROJECT, "plan"): 2})
 
     await _work(tried, "city")
 
-    assert len(await columns.filled()) == MOST_COLUMNS
+    assert len(await columns.filled()) == MAX_COLUMNS
 
 
 async def test_a_new_column_replaces_the_one_that_was_not_read_for_longest(
@@ -177,7 +177,7 @@ async def test_a_new_column_replaces_the_one_that_was_not_read_for_longest(
     older = NOW.date() - UNUSED - timedelta(days=1)
     await columns.add(["plan"], older)
     recent = NOW.date() - UNUSED + timedelta(days=1)
-    await columns.add([f"other {number}" for number in range(MOST_COLUMNS - 3)], recent)
+    await columns.add([f"other {number}" for number in range(MAX_COLUMNS - 3)], recent)
     statement = (
         "ALTER TABLE events MATERIALIZE COLUMN property_text_plan SETTINGS mutations_sync = 2"
     )
@@ -191,7 +191,7 @@ async def test_a_new_column_replaces_the_one_that_was_not_read_for_longest(
     await _work(restarted, "mixed")
 
     names = set(await columns.filled())
-    assert len(names) == MOST_COLUMNS
+    assert len(names) == MAX_COLUMNS
     assert {"old", "city", "mixed"} <= names
     assert restarted.filled == {"city", "mixed"}
     compiled = await warehouse.query(
@@ -211,7 +211,7 @@ async def test_columns_of_which_no_reads_are_known_are_not_replaced(
 ):
     """An earlier version adds columns without a day."""
     tried, columns = worker(), TextColumns(warehouse)
-    names = [f"other {number}" for number in range(MOST_COLUMNS)]
+    names = [f"other {number}" for number in range(MAX_COLUMNS)]
     await columns.add(names, NOW.date() - UNUSED)
     comments = ", ".join(f"COMMENT COLUMN `property_text_{name}` ''" for name in names)
     await warehouse.command(f"ALTER TABLE events {comments}")

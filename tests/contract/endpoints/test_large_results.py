@@ -15,7 +15,7 @@ from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from support.endpoints import EndpointWorld, open_endpoints
 
-MOST_BYTES = 3_000_000
+MAX_BYTES = 3_000_000
 # The engine counts a constant once, not once for each row: our own count has to refuse.
 BY_ENGINE = "SELECT number, repeat('x', 1000) FROM numbers(50000) LIMIT {rows}"
 BY_US = "SELECT number, tuple(repeat('x', 1000), 1) FROM numbers(50000) LIMIT {rows}"
@@ -36,7 +36,7 @@ async def small(
     endpoint_sandbox: Sandbox,
     fresh_project_id: int,
 ) -> AsyncGenerator[EndpointWorld]:
-    settings = EndpointSettings(result_bytes=MOST_BYTES)
+    settings = EndpointSettings(result_bytes=MAX_BYTES)
     world = open_endpoints(tmp_path, warehouse, endpoint_sandbox, fresh_project_id, settings)
     async with world as opened:
         yield opened

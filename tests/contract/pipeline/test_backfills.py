@@ -240,7 +240,7 @@ async def test_pause_resume_and_cancel(world, monkeypatch):
 
 async def test_a_backfill_does_not_run_far_ahead(world, monkeypatch):
     monkeypatch.setattr(backfilling, "PAGE_EVENTS", 2)
-    monkeypatch.setattr(backfilling, "MOST_AHEAD", 5)
+    monkeypatch.setattr(backfilling, "MAX_QUEUED_RUNS", 5)
     await world.store(*[("paid", 1 + number, new_id()) for number in range(20)])
     backfill = await world.start()
     await world.work(pages=20)

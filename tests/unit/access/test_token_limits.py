@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from hoglet.access.tenant_tokens.codec import (
-    LONGEST_TOKEN,
-    MOST_ENDPOINTS,
-    MOST_VALUES,
-    MOST_VARIABLES,
+    MAX_ENDPOINTS,
+    MAX_TOKEN_CHARACTERS,
+    MAX_VALUES,
+    MAX_VARIABLES,
     grant_problem,
     read_token,
 )
@@ -17,15 +17,13 @@ from hoglet.kit.errors import Unauthenticated
 
 @pytest.mark.parametrize(
     ("count", "refused"),
-    [(0, True), (1, False), (MOST_ENDPOINTS, False), (MOST_ENDPOINTS + 1, True)],
+    [(0, True), (1, False), (MAX_ENDPOINTS, False), (MAX_ENDPOINTS + 1, True)],
 )
 def test_endpoints_of_a_token(count: int, *, refused: bool) -> None:
     assert (grant_problem(["e"] * count, {}) is not None) == refused
 
 
-@pytest.mark.parametrize(
-    ("count", "refused"), [(MOST_VARIABLES, False), (MOST_VARIABLES + 1, True)]
-)
+@pytest.mark.parametrize(("count", "refused"), [(MAX_VARIABLES, False), (MAX_VARIABLES + 1, True)])
 def test_variables_of_a_token(count: int, *, refused: bool) -> None:
     variables = {f"v{number}": 1 for number in range(count)}
     assert (grant_problem(["e"], variables) is not None) == refused
@@ -36,8 +34,8 @@ def test_variables_of_a_token(count: int, *, refused: bool) -> None:
     [
         ([], True),
         ([1], False),
-        ([1] * MOST_VALUES, False),
-        ([1] * (MOST_VALUES + 1), True),
+        ([1] * MAX_VALUES, False),
+        ([1] * (MAX_VALUES + 1), True),
         (-(2**63), False),
         (-(2**63) - 1, True),
         (2**64 - 1, False),
@@ -58,10 +56,10 @@ def test_values_of_a_token(value: Any, *, refused: bool) -> None:
 
 def test_the_longest_token_is_read() -> None:
     head = "pht_eyJhbGciOiJIUzI1NiIsImtpZCI6ImEifQ."
-    claims = "A" * ((LONGEST_TOKEN - len(head) - len(".AA")) // 4 * 4)
-    padded = (LONGEST_TOKEN - len(head) - len(claims) - 1) // 4 * 4
+    claims = "A" * ((MAX_TOKEN_CHARACTERS - len(head) - len(".AA")) // 4 * 4)
+    padded = (MAX_TOKEN_CHARACTERS - len(head) - len(claims) - 1) // 4 * 4
     longest = f"{head}{claims}.{'A' * padded}"
-    assert LONGEST_TOKEN - 4 < len(longest) <= LONGEST_TOKEN
+    assert MAX_TOKEN_CHARACTERS - 4 < len(longest) <= MAX_TOKEN_CHARACTERS
     assert read_token(longest).key_id == "a"
     with pytest.raises(Unauthenticated):
         read_token(longest + "AAAA")

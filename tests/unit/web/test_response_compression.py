@@ -19,7 +19,7 @@ from starlette.types import Message
 from hoglet.web.app import create_application
 from hoglet.web.response_compression import (
     INLINE_BYTES,
-    LEAST_BYTES,
+    MIN_BYTES,
     PART_BYTES,
     Compression,
     choose_encoding,
@@ -68,7 +68,7 @@ async def sent_by(
 
 @pytest.mark.parametrize("encoding", DECODERS)
 @pytest.mark.parametrize(
-    "size", [LEAST_BYTES, INLINE_BYTES, INLINE_BYTES + 1, PART_BYTES, 2 * PART_BYTES + 1]
+    "size", [MIN_BYTES, INLINE_BYTES, INLINE_BYTES + 1, PART_BYTES, 2 * PART_BYTES + 1]
 )
 async def test_every_size_comes_out_as_it_was(encoding: str, size: int) -> None:
     body = (TEXT * (size // len(TEXT) + 1))[:size]
@@ -116,7 +116,7 @@ def test_the_clients_weights_decide(accept: str, encoding: str | None) -> None:
 @pytest.mark.parametrize(
     "response",
     [
-        Response(TEXT[: LEAST_BYTES - 1], media_type="application/json"),
+        Response(TEXT[: MIN_BYTES - 1], media_type="application/json"),
         Response(TEXT, media_type="text/event-stream"),
         Response(TEXT, media_type="image/png"),
         Response(TEXT, media_type="font/woff2"),

@@ -19,7 +19,7 @@ from hoglet.access.scopes import check_grant, check_scopes
 from hoglet.access.tables import PersonalKeyRow
 from hoglet.kit.errors import Forbidden, Invalid
 
-MOST_KEYS = 10  # of a user, created by the API
+MAX_KEYS = 10  # of a user, created by the API
 
 
 class PersonalKeys(StoredKeys[PersonalKeyRow]):
@@ -55,8 +55,8 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         """
         async with self._access.database.write() as session:
             await self._check(session, fields.model_dump())
-            if await repository.count_made_by_api(session, self._user.id) >= MOST_KEYS:
-                raise Invalid(f"A user can have at most {MOST_KEYS} keys. Delete one first.")
+            if await repository.count_made_by_api(session, self._user.id) >= MAX_KEYS:
+                raise Invalid(f"A user can have at most {MAX_KEYS} keys. Delete one first.")
             generated, value = self._generate()
             row = PersonalKeyRow(
                 **generated._asdict(),

@@ -16,7 +16,7 @@ from hoglet.access.scopes import SECRET_KEY_SCOPES, check_grant, check_scopes
 from hoglet.access.tables import SecretKeyRow
 from hoglet.kit.errors import Invalid
 
-MOST_KEYS = 50  # of a project
+MAX_KEYS = 50  # of a project
 
 
 class SecretKeys(StoredKeys[SecretKeyRow]):
@@ -52,9 +52,9 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
         self._check_scopes(fields.scopes)
         async with self._access.database.write() as session:
             await self._check_label(session, fields.label)
-            if await repository.count_secret_keys(session, project_id) >= MOST_KEYS:
+            if await repository.count_secret_keys(session, project_id) >= MAX_KEYS:
                 raise Invalid(
-                    f"A project can have at most {MOST_KEYS} secret keys. Delete one first."
+                    f"A project can have at most {MAX_KEYS} secret keys. Delete one first."
                 )
             generated, value = self._generate()
             row = SecretKeyRow(

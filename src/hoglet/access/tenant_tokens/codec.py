@@ -25,11 +25,11 @@ from hoglet.access.principals import TenantGrant, VariableValues
 from hoglet.kit.errors import Unauthenticated
 
 TENANT_PREFIX = "pht_"
-LONGEST_TOKEN = 4096  # characters; request headers are commonly limited to 8 KB
-MOST_ENDPOINTS = 100
-MOST_VARIABLES = 50
-MOST_VALUES = 1000
-LONGEST_SECONDS = 30 * 86_400
+MAX_TOKEN_CHARACTERS = 4096  # request headers are commonly limited to 8 KB
+MAX_ENDPOINTS = 100
+MAX_VARIABLES = 50
+MAX_VALUES = 1000
+MAX_TOKEN_SECONDS = 30 * 86_400
 SKEW_SECONDS = 60  # how far the clock of a customer's server may be ahead
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # the integers that orjson can write
 _ALGORITHM = "HS256"
@@ -78,7 +78,7 @@ def sign_token(
         project_id: the project id of the endpoints.
         grant: what the token may run.
         issued_at: now.
-        expires_at: at most :data:`LONGEST_SECONDS` later.
+        expires_at: at most :data:`MAX_TOKEN_SECONDS` later.
     """
     claims = {
         "project": project_id,
@@ -99,7 +99,7 @@ def read_token(token: str) -> SignedToken:
         Unauthenticated: not a tenant token, or signed with another algorithm.
     """
     parts = token.removeprefix(TENANT_PREFIX).split(".")
-    if len(token) > LONGEST_TOKEN or len(parts) != 3 or not all(map(_PART.fullmatch, parts)):
+    if len(token) > MAX_TOKEN_CHARACTERS or len(parts) != 3 or not all(map(_PART.fullmatch, parts)):
         raise invalid_token("is malformed")
     try:
         header = msgspec.json.decode(_decode(parts[0]), type=_Header)
@@ -144,14 +144,14 @@ def grant_problem(endpoints: list[str], variables: VariableValues) -> tuple[str,
     Null is refused: for the breakdown of an insight, it would mean no restriction at all. Integers
     have at most 64 bits, as in the values that a run sends.
     """
-    if not 1 <= len(endpoints) <= MOST_ENDPOINTS:
-        return "endpoints", f"A token names 1 to {MOST_ENDPOINTS} endpoints."
-    if len(variables) > MOST_VARIABLES:
-        return "variables", f"A token fixes at most {MOST_VARIABLES} variables."
+    if not 1 <= len(endpoints) <= MAX_ENDPOINTS:
+        return "endpoints", f"A token names 1 to {MAX_ENDPOINTS} endpoints."
+    if len(variables) > MAX_VARIABLES:
+        return "variables", f"A token fixes at most {MAX_VARIABLES} variables."
     for name, value in variables.items():
         values = value if isinstance(value, list) else [value]
         is_scalar = all(isinstance(each, str | int | float | bool) for each in values)
-        if not is_scalar or not 1 <= len(values) <= MOST_VALUES:
+        if not is_scalar or not 1 <= len(values) <= MAX_VALUES:
             return "variables", f"The value of {name} must be a scalar or a list of scalars."
         if not all(map(_fits_in_json, values)):
             return "variables", f"The value of {name} is not finite, or has more than 64 bits."
@@ -176,8 +176,8 @@ def _check_times(claims: _Claims, now: float) -> None:
         raise invalid_token("is not valid yet; check the clock of the server that created it")
     if claims.exp <= claims.iat:
         raise invalid_token("expires before it is issued")
-    if claims.exp - claims.iat > LONGEST_SECONDS:
-        raise invalid_token(f"is valid for longer than {LONGEST_SECONDS} seconds")
+    if claims.exp - claims.iat > MAX_TOKEN_SECONDS:
+        raise invalid_token(f"is valid for longer than {MAX_TOKEN_SECONDS} seconds")
 
 
 def _hmac(secret: str, signed: bytes) -> bytes:

@@ -13,7 +13,7 @@ from hoglet.access.principals import Principal, ProjectScope, TenantGrant
 from hoglet.access.tables import SigningKeyRow
 from hoglet.access.tenant_tokens import repository
 from hoglet.access.tenant_tokens.codec import (
-    LONGEST_TOKEN,
+    MAX_TOKEN_CHARACTERS,
     invalid_token,
     read_token,
     sign_token,
@@ -27,7 +27,7 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
 
-MOST_KEYS = 10  # usable keys per project; each rotation with a grace time adds one
+MAX_KEYS = 10  # usable keys per project; each rotation with a grace time adds one
 ACTIVITY_SCOPE = "TenantSigningKey"
 _SCOPES = frozenset({"endpoint:read"})
 
@@ -121,8 +121,10 @@ class SigningKeys:
             issued_at=now,
             expires_at=expires_at,
         )
-        if len(token) > LONGEST_TOKEN:
-            raise Invalid(f"The token is longer than {LONGEST_TOKEN} characters.", attr="variables")
+        if len(token) > MAX_TOKEN_CHARACTERS:
+            raise Invalid(
+                f"The token is longer than {MAX_TOKEN_CHARACTERS} characters.", attr="variables"
+            )
         return token, expires_at
 
     async def all(self, project_id: int) -> Sequence[SigningKeyRow]:
@@ -141,8 +143,8 @@ class SigningKeys:
         async with self._database.write() as session:
             await repository.delete_expired(session, scope.project.id, now)
             keys = await repository.usable(session, scope.project.id, now, lock=True)
-            if grace_seconds and len(keys) >= MOST_KEYS:
-                raise Invalid(f"{MOST_KEYS} signing keys are still in use. Revoke one first.")
+            if grace_seconds and len(keys) >= MAX_KEYS:
+                raise Invalid(f"{MAX_KEYS} signing keys are still in use. Revoke one first.")
             for key in keys:
                 if grace_seconds:
                     key.expires_at = min(key.expires_at or ends, ends)

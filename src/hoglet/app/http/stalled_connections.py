@@ -35,8 +35,8 @@ SCAN_SECONDS = 2.0
 HURRY_SECONDS = 0.2  # between scans while nearly all slots are in use
 FEW_CONNECTIONS = 32  # a scan of so few takes 0.2 ms, less than to have a thread do it
 RESERVED_DESCRIPTORS = 256  # for databases, receivers, worker processes and files
-LEAST_CONNECTIONS = 64
-MOST_CONNECTIONS = 32_768
+MIN_CONNECTIONS = 64
+MAX_CONNECTIONS = 32_768
 LATE_SECONDS = 2 * SCAN_SECONDS  # a scan later than this found the server busy or stopped
 PRESSURE = 0.9  # of the slots: above this, connections are closed early ...
 RELIEF = 0.5  # ... down to this
@@ -57,9 +57,9 @@ def connection_limit(requested: int) -> int:
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
-        possible = MOST_CONNECTIONS
+        possible = MAX_CONNECTIONS
     else:
-        possible = min(MOST_CONNECTIONS, max(LEAST_CONNECTIONS, soft - RESERVED_DESCRIPTORS))
+        possible = min(MAX_CONNECTIONS, max(MIN_CONNECTIONS, soft - RESERVED_DESCRIPTORS))
     return min(requested, possible) if requested else possible
 
 

@@ -51,7 +51,7 @@ _SQLITE: tuple[tuple[str, str], ...] = (
 )
 _NEWER = re.compile(r"Can't locate revision identified by '([^']+)'")
 _WHAT = re.compile(r"e\.what\(\) = ([^,]+)")
-_MOST_CHARACTERS = 500
+_MAX_CHARACTERS = 500
 
 
 class StartupFault(HogletError):
@@ -184,4 +184,4 @@ def _warehouse(settings: Settings) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_MOST_CHARACTERS]
+    return " ".join(text.split())[:_MAX_CHARACTERS]

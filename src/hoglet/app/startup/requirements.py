@@ -11,7 +11,7 @@ from hoglet.app.startup.tracing import wanted_by
 from hoglet.settings import Settings
 
 # An idle server holds 120 descriptors: sockets, SQLite and warehouse files.
-LEAST_DESCRIPTORS = 512
+MIN_DESCRIPTORS = 512
 _ENOUGH_DESCRIPTORS = 65_536
 # Bodies and results of this size are rare; smaller ones reuse memory without page faults.
 LARGE_BLOCK_BYTES = 4 * 1024 * 1024
@@ -29,10 +29,10 @@ def raise_descriptor_limit() -> None:
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         soft = most
-    if soft != resource.RLIM_INFINITY and soft < LEAST_DESCRIPTORS:
+    if soft != resource.RLIM_INFINITY and soft < MIN_DESCRIPTORS:
         raise StartupFault(
             f"This process can open {soft} files, but a server needs "
-            f"{LEAST_DESCRIPTORS}: raise the limit (ulimit -n, or LimitNOFILE of "
+            f"{MIN_DESCRIPTORS}: raise the limit (ulimit -n, or LimitNOFILE of "
             "systemd)."
         )
 

@@ -23,9 +23,9 @@ from hoglet.cli.server.responses import FunctionLogLine
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _LEVELS = ("DEBUG", "LOG", "INFO", "WARN", "ERROR")
 _RECONNECT_SECONDS = 2.0
-_MOST_READ = 500  # past lines in one response
+_MAX_LINES_READ = 500  # past lines in one response
 _LATENESS = timedelta(seconds=30)  # the server looks this far behind the newest line, too
-_MOST_KEPT = 20_000  # known lines; beyond this, lines too old to be sent again are dropped
+_MAX_KNOWN_LINES = 20_000  # beyond this, lines too old to be sent again are dropped
 
 
 def logs(
@@ -44,7 +44,7 @@ def logs(
     client = connect()
     filters = {name: text for name, text in (("level", level), ("search", search)) if text}
     path = f"/hog_functions/{find_id(client, function)}/logs"
-    read = _MOST_READ if follow else limit
+    read = _MAX_LINES_READ if follow else limit
     past = client.call("GET", f"{path}?{urlencode({**filters, 'limit': read})}")["results"][::-1]
     for line in past[-limit:]:
         show(line)
@@ -76,7 +76,7 @@ class _Seen:
         now = datetime.now(UTC)
         self._newest = datetime.fromisoformat(past[-1]["timestamp"]) if past else now
         self._from = self._newest - _LATENESS
-        if len(past) == _MOST_READ:  # earlier lines were left out on purpose
+        if len(past) == _MAX_LINES_READ:  # earlier lines were left out on purpose
             self._from = max(self._from, datetime.fromisoformat(past[0]["timestamp"]))
         self._keys = set(map(_key, past))
 
@@ -94,7 +94,7 @@ class _Seen:
             return False
         self._keys.add(key)
         self._newest = max(self._newest, datetime.fromisoformat(line["timestamp"]))
-        if len(self._keys) > _MOST_KEPT:
+        if len(self._keys) > _MAX_KNOWN_LINES:
             self.begin()
         return True
 

@@ -243,8 +243,8 @@ def fail_to_compile(error: SourceError) -> None:
     raise typer.Exit(DOES_NOT_COMPILE)
 
 
-_LEAST_RUNS = 5
-_MOST_RUNS = 200
+_MIN_RUNS = 5
+_MAX_RUNS = 200
 _ENOUGH_S = 2.0
 
 
@@ -267,7 +267,7 @@ def measure(file: Path, source: str, values: JsonObject) -> float:
     program = compile_python(compile_program(source))
     _check(file, run_program(program, globals=values))
     times: list[float] = []
-    while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _ENOUGH_S):
+    while len(times) < _MIN_RUNS or (len(times) < _MAX_RUNS and sum(times) < _ENOUGH_S):
         start = time.perf_counter()
         run_program(program, globals=values)
         times.append(time.perf_counter() - start)

@@ -18,7 +18,7 @@ from hoglet.kit.errors import HogletError
 _OWN = "@current"
 _SECONDS = 60
 _PAGE = 500
-_MOST_WAITING = 120  # seconds for one request
+_MAX_WAIT_SECONDS = 120  # for one request
 _CAPTURE_TOKEN = "phc_"  # noqa: S105
 
 
@@ -114,7 +114,7 @@ class ApiClient:
                 return self.open(method, path, body)
             except ApiRefused as refusal:
                 seconds = refusal.retry_after
-                if method != "GET" or seconds is None or waited >= _MOST_WAITING:
+                if method != "GET" or seconds is None or waited >= _MAX_WAIT_SECONDS:
                     raise
             waited += seconds
             time.sleep(seconds)

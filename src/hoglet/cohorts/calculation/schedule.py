@@ -23,7 +23,7 @@ EVERY_SECONDS = 60.0
 DEFAULT_AGE = timedelta(minutes=15)
 STUCK_AFTER = timedelta(hours=1)
 _BACKOFF = Backoff(first=3600, longest=1800 * 2**20)  # doubles with each error, up to 20 errors
-_MOST_AT_ONCE = 50  # calculations enqueued per check
+_MAX_AT_ONCE = 50  # calculations enqueued per check
 
 
 class CohortSchedule:
@@ -66,7 +66,7 @@ class CohortSchedule:
             id_
             for id_, calculated_at, errors, failed_at in rows
             if is_due(calculated_at, errors, failed_at, now, self._age)
-        ][:_MOST_AT_ONCE]
+        ][:_MAX_AT_ONCE]
         if due:
             async with self._database.write() as session:
                 await self._queue.enqueue(session, [scheduled_job(each) for each in due])

@@ -15,7 +15,7 @@ type Json = dict[str, Any]
 _KEYS = frozenset(
     {"properties", "event_id", "action_id", "days", "count", "count_operator", "label", "id"}
 )
-_MOST_GROUPS = 100
+_MAX_GROUPS = 100
 
 
 def criteria_of_groups(groups: Any) -> Json:
@@ -24,7 +24,7 @@ def criteria_of_groups(groups: Any) -> Json:
     Raises:
         Invalid: attr ``groups`` or a path below it.
     """
-    if not isinstance(groups, list) or not groups or len(groups) > _MOST_GROUPS:
+    if not isinstance(groups, list) or not groups or len(groups) > _MAX_GROUPS:
         raise Invalid("Expected a list of groups.", attr="groups")
     values = [_group(each, f"groups__{index}") for index, each in enumerate(groups)]
     return {"properties": {"type": "OR", "values": values}}

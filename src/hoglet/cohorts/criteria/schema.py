@@ -18,10 +18,10 @@ from hoglet.kit.suggestions import near
 type CriteriaNode = dict[str, Any]
 """Criteria as JSON: a group ``{"type": "OR", "values": [...]}``, or a single criterion."""
 
-MOST_CONDITIONS = 200
-MOST_DEPTH = 20
-MOST_NUMBER = 1_000_000
-MOST_PERIODS = 1_000
+MAX_CONDITIONS = 200
+MAX_DEPTH = 20
+MAX_NUMBER = 1_000_000
+MAX_PERIODS = 1_000
 INTERVALS = ("minute", "hour", "day", "week", "month", "year")
 METADATA = ("created_at", "last_seen_at", "is_identified")
 COUNT_OPERATORS = ("gte", "lte", "gt", "lt", "eq", "exact")
@@ -88,7 +88,7 @@ class _Reader:
         self._count = 0
 
     def group(self, node: Any, path: str, depth: int) -> CriteriaNode:
-        if depth > MOST_DEPTH:
+        if depth > MAX_DEPTH:
             raise Invalid("Groups are nested too deeply.", attr=path)
         kind = _choice(node, "type", ("AND", "OR"), path)
         _closed(node, frozenset({"type", "values"}), path)
@@ -116,8 +116,8 @@ class _Reader:
         if "values" in node or str(node.get("type")) in {"AND", "OR"}:
             return self.group(node, path, depth + 1)
         self._count += 1
-        if self._count > MOST_CONDITIONS:
-            raise Invalid(f"A cohort can have at most {MOST_CONDITIONS} criteria.", attr=path)
+        if self._count > MAX_CONDITIONS:
+            raise Invalid(f"A cohort can have at most {MAX_CONDITIONS} criteria.", attr=path)
         kind = str(node.get("type"))
         read = _READERS.get("cohort" if kind in COHORT_TYPES else kind)
         if read is None:
@@ -221,8 +221,8 @@ def _counted(node: CriteriaNode, value: BehaviorKind, path: str) -> CriteriaNode
 
 def _periods(node: CriteriaNode, path: str) -> CriteriaNode:
     least, total = (_number(node, name, path) for name in _PERIOD_KEYS)
-    if total > MOST_PERIODS:
-        raise Invalid(f"At most {MOST_PERIODS} periods.", attr=f"{path}__total_periods")
+    if total > MAX_PERIODS:
+        raise Invalid(f"At most {MAX_PERIODS} periods.", attr=f"{path}__total_periods")
     if least > total:
         raise Invalid("Must not be greater than total_periods.", attr=f"{path}__min_periods")
     return {"min_periods": least, "total_periods": total}
@@ -233,8 +233,8 @@ def _event_filters(node: CriteriaNode, path: str) -> list[CriteriaNode]:
     filters_path = f"{path}__event_filters"
     if not isinstance(items, list):
         raise Invalid("Expected a list of filters.", attr=filters_path)
-    if len(items) > MOST_CONDITIONS:
-        raise Invalid(f"At most {MOST_CONDITIONS} filters.", attr=filters_path)
+    if len(items) > MAX_CONDITIONS:
+        raise Invalid(f"At most {MAX_CONDITIONS} filters.", attr=filters_path)
     for index, item in enumerate(items):
         if not isinstance(item, dict):
             raise Invalid("A filter must be an object.", attr=f"{filters_path}__{index}")
@@ -300,6 +300,6 @@ def _number(node: CriteriaNode, name: str, path: str) -> int:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise Invalid("A positive integer is required.", attr=f"{path}__{name}")
-    if value > MOST_NUMBER and name != "value" and "key" not in name:
-        raise Invalid(f"At most {MOST_NUMBER}.", attr=f"{path}__{name}")
+    if value > MAX_NUMBER and name != "value" and "key" not in name:
+        raise Invalid(f"At most {MAX_NUMBER}.", attr=f"{path}__{name}")
     return value

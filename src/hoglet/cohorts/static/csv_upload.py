@@ -22,7 +22,7 @@ type Json = dict[str, Any]
 _FORM = "multipart/form-data"
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _PARSED = ("filters", "query", "groups", "_create_static_person_ids")
-_MOST_PARTS = 100
+_MAX_PARTS = 100
 
 
 async def read_cohort_body(request: Request) -> tuple[Json, bytes | None]:
@@ -41,7 +41,7 @@ async def read_cohort_body(request: Request) -> tuple[Json, bytes | None]:
         raise Invalid("The form is invalid.", attr="csv")
     fields: Json = {}
     file: bytes | None = None
-    for part in list(message.iter_parts())[:_MOST_PARTS]:
+    for part in list(message.iter_parts())[:_MAX_PARTS]:
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True)
         data = content if isinstance(content, bytes) else b""
@@ -61,7 +61,7 @@ def _value(name: str, data: bytes) -> Any:
     return text
 
 
-MOST_BYTES = 20 * 1024 * 1024
+MAX_BYTES = 20 * 1024 * 1024
 _NAMES = {
     "person_id": PERSON_ID,
     "person-id": PERSON_ID,
@@ -80,7 +80,7 @@ def read_csv(data: bytes) -> tuple[str, list[str]]:
     Raises:
         Invalid: attr ``csv``; it is invalid, or has no persons.
     """
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise _refused("The file is larger than 20 MB.")
     try:
         text = data.decode("utf-8-sig")

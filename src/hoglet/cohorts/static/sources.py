@@ -16,7 +16,7 @@ from hoglet.kit.suggestions import near
 
 type Json = dict[str, Any]
 
-LONGEST_SEARCH = 500
+MAX_SEARCH_CHARACTERS = 500
 _LARGEST = 10**9
 _KINDS = ("HogQLQuery", "ActorsQuery")
 _HOGQL_KEYS = frozenset(
@@ -105,9 +105,9 @@ def _check_actors(query: Json) -> None:
             raise Invalid(detail, attr=f"query__{name}")
     if not isinstance(query.get("search") or "", str):
         raise Invalid("This must be a string.", attr="query__search")
-    if len(query.get("search") or "") > LONGEST_SEARCH:
+    if len(query.get("search") or "") > MAX_SEARCH_CHARACTERS:
         raise Invalid(
-            f"At most {LONGEST_SEARCH} characters can be searched for.", attr="query__search"
+            f"At most {MAX_SEARCH_CHARACTERS} characters can be searched for.", attr="query__search"
         )
     for name in ("select", "orderBy"):
         items = query.get(name) or []

@@ -4,7 +4,7 @@ const LONG = 300; // characters; shorter values are shown in full
 const ONE_LINE = 40; // characters; values up to this length are not wrapped: ids, times, addresses
 const WRAPPED = new Set(["text", "mono", "value", "tree"]);
 const OPEN_LEVELS = 2; // levels of a tree that are open at first
-const MOST_ITEMS = 50; // items shown per level of a tree, before "Show all"
+const MAX_ITEMS = 50; // items shown per level of a tree, before "Show all"
 const numbers = new Intl.NumberFormat("en");
 const isTree = (value) => value !== null && typeof value === "object" && Object.keys(value).length > 0;
 
@@ -15,7 +15,7 @@ const ValueTree = {
   data() {
     const offset = Array.isArray(this.value) ? 1 : 0;
     const entries = Object.entries(this.value).map(([name, inner]) => [offset ? Number(name) + 1 : name, inner]);
-    return { entries, most: MOST_ITEMS, opened: {} };
+    return { entries, most: MAX_ITEMS, opened: {} };
   },
   methods: {
     isTree,

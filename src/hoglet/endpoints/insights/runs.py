@@ -31,7 +31,7 @@ TABLE_DEFINITION = (
     "position Int64, breakdown_value Array(Nullable(String)), item String CODEC(ZSTD(3))"
 )
 TABLE_COLUMNS = ("project_id", "position", "breakdown_value", "item")
-_LEAST_SECONDS = 1
+_MIN_SECONDS = 1
 
 
 class InsightResult(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ async def compute_insight(
     answers: list[QueryResult] = []
     for each in compiled.queries:
         left = max(
-            _LEAST_SECONDS, math.ceil(ends - perf_counter())
+            _MIN_SECONDS, math.ceil(ends - perf_counter())
         )  # whole seconds keep the number of distinct budgets small, see clients.py
         budget = QueryBudget(seconds=left)
         answers.append(

@@ -33,7 +33,7 @@ from hoglet.warehouse.values import quoted_name
 
 logger = structlog.get_logger(__name__)
 
-MOST_CHANGED = 1000
+MAX_CHANGED_BUCKETS = 1000
 """If more buckets changed, the table is built in full: each bucket is a literal in the SQL."""
 _QUERY = "__build_query"  # digest of the query that computed the table
 _NOTHING = re.compile(r"\bNothing\b")
@@ -215,7 +215,7 @@ def _compared(
 ) -> BucketDifference | None:
     known = {row[0]: BucketState(row[1], row[2]) for row in stored}
     changed = [row for row in present if known.get(row[0]) != BucketState(row[1], row[2])]
-    if len(changed) > min(MOST_CHANGED, max(1, len(present) // 2)):
+    if len(changed) > min(MAX_CHANGED_BUCKETS, max(1, len(present) // 2)):
         return None
     names = {row[0] for row in present}
     return BucketDifference(

@@ -30,7 +30,7 @@ router = Router()
 
 type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 
-LEAST_LINES, MOST_LINES = 1, 500
+MIN_LINES, MAX_LINES = 1, 500
 
 
 _LOG_QUERY = (
@@ -86,11 +86,11 @@ def _limit(text: str | None) -> int:
     digits = text.strip()
     if not (digits.removeprefix("-").isascii() and digits.removeprefix("-").isdecimal()):
         raise Invalid(NOT_INTEGER, attr="limit")
-    if len(digits) > 9 or int(digits) > MOST_LINES:
-        detail = f"Ensure this value is less than or equal to {MOST_LINES}."
+    if len(digits) > 9 or int(digits) > MAX_LINES:
+        detail = f"Ensure this value is less than or equal to {MAX_LINES}."
         raise Invalid(detail, code="max_value", attr="limit")
-    if int(digits) < LEAST_LINES:
-        detail = f"Ensure this value is greater than or equal to {LEAST_LINES}."
+    if int(digits) < MIN_LINES:
+        detail = f"Ensure this value is greater than or equal to {MIN_LINES}."
         raise Invalid(detail, code="min_value", attr="limit")
     return int(digits)
 

@@ -35,7 +35,7 @@ logger = structlog.get_logger(__name__)
 
 LOG_SOURCE = "endpoint"
 FLUSH_SECONDS = 2.0
-MOST_WAITING = 20_000  # lines buffered while the warehouse is down; the oldest are dropped first
+MAX_WAITING = 20_000  # lines buffered while the warehouse is down; the oldest are dropped first
 _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _COLUMNS = (
     "project_id",
@@ -182,8 +182,8 @@ class QueryLog:
         """Buffer an entry; returns at once."""
         self._entries.append(entry)
         self._metrics.observe(entry)
-        if len(self._entries) > MOST_WAITING:
-            del self._entries[: MOST_WAITING // 10]
+        if len(self._entries) > MAX_WAITING:
+            del self._entries[: MAX_WAITING // 10]
 
     def executed(self, endpoint_id: UUID, version_id: UUID, at: datetime) -> None:
         """Record that a version was run; returns at once."""
@@ -237,7 +237,7 @@ class QueryLog:
         except HogletError:
             self._entries = entries + self._entries
             raise
-        self._lines = [*self._lines, *_lines(entries)][-MOST_WAITING:]
+        self._lines = [*self._lines, *_lines(entries)][-MAX_WAITING:]
 
     async def _flush_lines(self) -> None:
         """Write the log lines, separately: a retry of failed lines must not count runs twice."""

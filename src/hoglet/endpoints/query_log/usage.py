@@ -11,7 +11,7 @@ from hoglet.kit.clock import Clock, iso_z
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.run_usage import RunUsage, Usage
 
-DEFAULT_DAYS, MOST_DAYS = 30, 366
+DEFAULT_DAYS, MAX_DAYS = 30, 366
 _AHEAD = timedelta(minutes=1)  # tolerance for the clocks of other processes
 
 
@@ -83,8 +83,8 @@ class EndpointUsage:
         """
         endpoint = await self._service.read(scope, name, version)
         days = days or DEFAULT_DAYS
-        if days > MOST_DAYS:
-            raise Invalid(f"At most {MOST_DAYS} days can be requested.", attr="days")
+        if days > MAX_DAYS:
+            raise Invalid(f"At most {MAX_DAYS} days can be requested.", attr="days")
         now = self._clock.now()
         midnight = _first_midnight(now, days, ZoneInfo(scope.project.timezone))
         # Before its creation, the name may have belonged to a deleted endpoint.

@@ -17,7 +17,7 @@ from hoglet.kit.clock import new_id
 from hoglet.kit.errors import Forbidden, Invalid, NotFound
 from hoglet.kit.suggestions import near
 
-_LONGEST_ID = 150  # of a client_query_id; longer ones are stored by their digest
+_MAX_ID_CHARACTERS = 150  # of a client_query_id; longer ones are stored by their digest
 _QUICK = frozenset({"blocking", "force_blocking", "direct", "force_cache"})
 
 
@@ -86,7 +86,7 @@ def tenant_query_id(grant: TenantGrant, query_id: str) -> str:
     prefix = f"tenant-{grant.fingerprint}-"
     if query_id.startswith(prefix):
         return query_id
-    if len(query_id) > _LONGEST_ID:
+    if len(query_id) > _MAX_ID_CHARACTERS:
         query_id = blake2b(query_id.encode(), digest_size=16).hexdigest()
     return prefix + query_id
 

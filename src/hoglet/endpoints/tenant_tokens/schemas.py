@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from hoglet.access.tables import SigningKeyRow
-from hoglet.access.tenant_tokens.codec import LONGEST_SECONDS, MOST_ENDPOINTS
+from hoglet.access.tenant_tokens.codec import MAX_ENDPOINTS, MAX_TOKEN_SECONDS
 from hoglet.kit.clock import iso_z, iso_z_or_none
 from hoglet.web.openapi import DocumentedResponse
 from hoglet.web.validation import Body, Text, Whole
@@ -14,15 +14,15 @@ from hoglet.web.validation import Body, Text, Whole
 class TenantTokenBody(Body, extra="forbid"):
     """A token to create. Unknown keys are refused: a misspelt ``variables`` would fix nothing."""
 
-    endpoints: Annotated[list[Text], Field(min_length=1, max_length=MOST_ENDPOINTS)]
+    endpoints: Annotated[list[Text], Field(min_length=1, max_length=MAX_ENDPOINTS)]
     variables: dict[str, Any] = Field(default_factory=dict[str, Any])
-    expires_in: Whole = Field(default=3600, ge=1, le=LONGEST_SECONDS, description="Seconds.")
+    expires_in: Whole = Field(default=3600, ge=1, le=MAX_TOKEN_SECONDS, description="Seconds.")
 
 
 class RotateBody(Body, extra="forbid"):
     """How long tokens of earlier keys are still accepted."""
 
-    grace_seconds: Whole = Field(default=0, ge=0, le=LONGEST_SECONDS)
+    grace_seconds: Whole = Field(default=0, ge=0, le=MAX_TOKEN_SECONDS)
 
 
 class TenantToken(DocumentedResponse):

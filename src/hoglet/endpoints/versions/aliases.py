@@ -21,7 +21,7 @@ from hoglet.endpoints.tables import EndpointAliasRow, EndpointRow
 from hoglet.kit.errors import Invalid, NotFound
 
 _PATTERN = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
-MOST_ALIASES = 50
+MAX_ALIASES = 50
 
 
 def is_alias(text: str) -> bool:
@@ -134,8 +134,8 @@ class Aliases:
 
     async def _check_count(self, session: AsyncSession, endpoint: EndpointRow) -> None:
         known = await repository.alias_names(session, [endpoint.id])
-        if len(known.get(endpoint.id, {})) >= MOST_ALIASES:
-            raise Invalid(f"An endpoint can have at most {MOST_ALIASES} aliases.", attr="alias")
+        if len(known.get(endpoint.id, {})) >= MAX_ALIASES:
+            raise Invalid(f"An endpoint can have at most {MAX_ALIASES} aliases.", attr="alias")
 
     async def _log(self, session: AsyncSession, scope: ProjectScope, endpoint: EndpointRow) -> None:
         about = (scope.project.id, scope.user_id, "updated", "Endpoint")

@@ -14,7 +14,7 @@ from hoglet.kit.errors import HogletError
 from hoglet.warehouse import QueryBudget, Warehouse
 
 _BUDGET = QueryBudget(seconds=2)
-_MOST_IDS = 20_000
+_MAX_IDS = 20_000
 # The hash is part of the sorting key, so the query can skip whole ranges of rows.
 _NEWEST = """SELECT distinct_id, max(timestamp) FROM events
 WHERE project_id = {project_id:Int64} AND distinct_id IN {ids:Array(String)}
@@ -35,7 +35,7 @@ async def with_last_seen(
         persons: a page of the project's persons.
     """
     owners = {name: person.id for person in persons for name in person.distinct_ids}
-    if not owners or len(owners) > _MOST_IDS:
+    if not owners or len(owners) > _MAX_IDS:
         return list(persons)
     params = {"project_id": project_id, "ids": list(owners)}
     try:

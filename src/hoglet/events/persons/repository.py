@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.tables import DistinctIdRow, PersonRow
 
-LARGEST_NUMBER = 2**52 - 1
+MAX_NUMBER = 2**52 - 1
 _IDS_PER_STATEMENT = 500
 
 
@@ -51,7 +51,7 @@ async def find_by_uuid(
 
 async def find_by_number(session: AsyncSession, project_id: int, number: int) -> list[PersonRecord]:
     """The persons with this number; collisions are possible but very unlikely."""
-    if not 0 <= number <= LARGEST_NUMBER:
+    if not 0 <= number <= MAX_NUMBER:
         return []
     lowest = (number >> 4) << 80
     candidates = select(PersonRow.id).where(

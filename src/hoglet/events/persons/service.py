@@ -23,7 +23,7 @@ from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 
 SET_EVENT, UNSET_EVENT = "$set", "$delete_person_property"
-_LONGEST_NUMBER = 19
+_MAX_DIGITS = 19
 
 
 class PersonService:
@@ -51,7 +51,7 @@ class PersonService:
             NotFound: no such person in this project.
         """
         async with self._database.read() as session:
-            if given.isascii() and given.isdecimal() and len(given) <= _LONGEST_NUMBER:
+            if given.isascii() and given.isdecimal() and len(given) <= _MAX_DIGITS:
                 persons = await repository.find_by_number(session, project_id, int(given))
             else:
                 item = await repository.find_by_uuid(session, project_id, _uuid(given))

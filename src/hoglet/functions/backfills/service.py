@@ -28,7 +28,7 @@ from hoglet.queue.port import NewJob, Queue
 from hoglet.web.openapi import documented, extensible
 from hoglet.web.pagination import PageRequest
 
-MOST_AHEAD = 1000  # maximum number of queued runs of a backfill
+MAX_QUEUED_RUNS = 1000  # of a backfill
 
 type Verb = Literal["pause", "resume", "cancel"]
 
@@ -181,7 +181,7 @@ class Backfills:
     ) -> BackfillObject:
         """Pause, resume or cancel a backfill; a repeated request has no effect.
 
-        Queued runs continue after a pause (at most :data:`MOST_AHEAD`); a cancel drops them.
+        Queued runs continue after a pause (at most :data:`MAX_QUEUED_RUNS`); a cancel drops them.
 
         Raises:
             NotFound: no such backfill.

@@ -32,14 +32,14 @@ SHORT_BYTES: Final = 700
 # The most selective test of a conjunction is used.
 _SELECTIVITY: Final = ("equal", "ilike", "like", "greater", "greater_equal", "less", "less_equal")
 _REGEX_OPERATORS: Final = frozenset({"=~", "!~", "=~*", "!~*"})
-_LONGEST_PATTERN: Final = 1000
+_MAX_PATTERN_CHARACTERS: Final = 1000
 # Tokens of a pattern: literal characters (``char``) and others; patterns with groups are not read.
 _PATTERN_TOKEN: Final = re.compile(
     r"(?P<char>[A-Za-z0-9 /:@_=&%#~,;<>!'\"-]|\\[./:?&=+_-])|(?P<set>\[\^?\]?[^\]\\]*\])"
     r"|(?P<end>[.^$]|\\[dDwWsSbB])|(?P<optional>[?*]|\{)|(?P<repeated>\+)"
 )
 # More alternatives than this would cost more in the index than they save.
-_MOST_ALTERNATIVES: Final = 100
+_MAX_ALTERNATIVES: Final = 100
 
 
 class Requirement(NamedTuple):
@@ -116,7 +116,7 @@ def _alternatives(
     alternatives: list[Requirement] = []
     for branch in branches:
         needed = _requirements(branch, event_name)
-        if needed is None or len(alternatives) + len(needed) > _MOST_ALTERNATIVES:
+        if needed is None or len(alternatives) + len(needed) > _MAX_ALTERNATIVES:
             return None
         alternatives += needed
     return alternatives
@@ -151,7 +151,7 @@ def _literal_test(
 def _equalities(
     chain: tuple[str, ...], constants: list[ConditionTree], event_name: str | None
 ) -> list[Requirement] | None:
-    if len(constants) > _MOST_ALTERNATIVES:
+    if len(constants) > _MAX_ALTERNATIVES:
         return None
     if not all(item["node"] == "Constant" and _is_indexable(item["value"]) for item in constants):
         return None
@@ -320,7 +320,7 @@ def _searches(name: str, arguments: list[ConditionTree], searched: set[tuple[str
     if name != "match" or len(arguments) != 2 or arguments[1]["node"] != "Constant":
         return False
     chain, pattern = _searched_chain(arguments[0]), arguments[1]["value"]
-    if chain is None or type(pattern) is not str or len(pattern) > _LONGEST_PATTERN:
+    if chain is None or type(pattern) is not str or len(pattern) > _MAX_PATTERN_CHARACTERS:
         return False
     try:
         compile_pattern(pattern, False)

@@ -28,7 +28,7 @@ USER_AGENT = "hoglet"
 OPTIONS = ("method", "headers", "body", "aws_sigv4")
 _SIGNER_KEYS = ("access_key_id", "secret_access_key", "session_token", "region", "service")
 _SIGNER_TEXT = re.compile(r"[!-~]+")
-_LONGEST_WAIT_SECONDS = 1e9  # the maximum of Retry-After
+_MAX_WAIT_SECONDS = 1e9  # the maximum of Retry-After
 
 
 class FetchRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,10 +186,10 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
         return None
     text = header.strip()
     if text.isdecimal():
-        return min(float(text), _LONGEST_WAIT_SECONDS)
+        return min(float(text), _MAX_WAIT_SECONDS)
     try:
         wait = (parsedate_to_datetime(text) - now).total_seconds()
-        return min(max(0.0, wait), _LONGEST_WAIT_SECONDS)
+        return min(max(0.0, wait), _MAX_WAIT_SECONDS)
     except (TypeError, ValueError):
         return None
 

@@ -30,7 +30,7 @@ from hoglet.syntax.parse import parse_program
 
 STATUS: Final = "__status"
 _STATUS_FIELD = tree.Field(chain=(STATUS,))
-_LARGEST_DEFINITION = 40  # nodes; `s` in `let s := toString(r.status)` stands for its definition
+_MAX_DEFINITION_NODES = 40  # nodes; `s` in `let s := toString(r.status)` stands for its definition
 _PASSES = 4  # let a := r.status; let b := a; let c := b
 
 _NOT_RESPONSES = frozenset({"event", "person", "groups", "inputs", "project", "source", "request"})
@@ -93,7 +93,7 @@ class StatusReads:
             self._bodies.add(name)
         rewritten = self.rewritten(value)
         nodes = list(nodes_of(rewritten))
-        if len(nodes) <= _LARGEST_DEFINITION and any(each is _STATUS_FIELD for each in nodes):
+        if len(nodes) <= _MAX_DEFINITION_NODES and any(each is _STATUS_FIELD for each in nodes):
             self._definitions[name] = rewritten
 
     def _is_status(self, node: Any) -> bool:

@@ -23,13 +23,13 @@ _HOLE = (
 )
 MAX_LINE_CHARACTERS = 10_000
 TRUNCATED = "... (truncated)"
-_SHORTEST_SECRET = 3  # shorter ones would mask ordinary words
-_SHORTEST_NUMBER = 4
-_SHORTEST_BASE64 = 8  # shorter base64 could be part of anything
+_MIN_SECRET_CHARACTERS = 3  # shorter ones would mask ordinary words
+_MIN_NUMBER_CHARACTERS = 4
+_MIN_BASE64_CHARACTERS = 8  # shorter base64 could be part of anything
 _JSON_DEPTH = 3  # a string in JSON in JSON in JSON
 # A program can print megabytes. The inspected part leaves room for secrets longer than their mask.
 _LOOKED_AT = 4 * MAX_LINE_CHARACTERS
-_LONGEST_VALUE = 8192  # of a header in a line; bounds the search for its closing quote
+_MAX_VALUE_CHARACTERS = 8192  # of a header in a line; bounds the search for its closing quote
 # Every name below contains one of these; searching for them takes a tenth of the time.
 _HINTS = ("auth", "cookie", "key", "token", "secret", "password", "signature")
 # The name of a header with credentials, quoted or not, and its value: quoted (also in nested JSON,
@@ -46,8 +46,8 @@ _HEADER = re.compile(
       )
       (?: \\*["'] )? \s* [:=] \s* )
     (?P<value>
-        (?P<quote> \\*["'] ) .{{0,{_LONGEST_VALUE}}}? (?<!\\) (?P=quote)
-      | \[ [^\]]{{0,{_LONGEST_VALUE}}} \]
+        (?P<quote> \\*["'] ) .{{0,{_MAX_VALUE_CHARACTERS}}}? (?<!\\) (?P=quote)
+      | \[ [^\]]{{0,{_MAX_VALUE_CHARACTERS}}} \]
       | (?(cookie) [^"'\n]+ | [^\s,;&}}"']+ (?: [^\S\n]+ [^\s,;&}}"']+ )? )
     )
     """
@@ -94,7 +94,7 @@ def _without_cut_secret(message: str, secrets: list[str]) -> str:
     Only needed if masks shorten the message, as they do for long secrets.
     """
     for secret in secrets:
-        head = secret[:_SHORTEST_SECRET]
+        head = secret[:_MIN_SECRET_CHARACTERS]
         at = message.find(head, max(0, len(message) - len(secret)))
         while at >= 0:
             if secret.startswith(message[at:]):
@@ -137,7 +137,7 @@ def _base64_forms(raw: bytes, before: int) -> set[str]:
     first = -(-before * 8 // 6)
     end = (before + len(raw)) * 8 // 6
     written = base64.b64encode(bytes(before) + raw).decode()[first:end]
-    if len(written) < _SHORTEST_BASE64:
+    if len(written) < _MIN_BASE64_CHARACTERS:
         return set()
     return {written, written.replace("+", "-").replace("/", "_")}
 
@@ -150,10 +150,10 @@ def _collect_tokens(value: Any, texts: set[str]) -> None:
 
 def _collect(value: Any, texts: set[str]) -> None:
     if isinstance(value, str):
-        if len(value) >= _SHORTEST_SECRET:
+        if len(value) >= _MIN_SECRET_CHARACTERS:
             texts.add(value[:_LOOKED_AT])
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        if len(str(value)) >= _SHORTEST_NUMBER:
+        if len(str(value)) >= _MIN_NUMBER_CHARACTERS:
             texts.add(str(value))
     elif is_object(value):
         for part in value.values():

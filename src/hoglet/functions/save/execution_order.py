@@ -34,8 +34,8 @@ def read_orders(orders: Any) -> dict[UUID, int]:
         if position < 0:
             detail = "Ensure this value is greater than or equal to 0."
             raise Invalid(detail, code="min_value", attr=attr)
-        if position > types.HIGHEST_ORDER:
-            detail = f"Ensure this value is less than or equal to {types.HIGHEST_ORDER}."
+        if position > types.MAX_EXECUTION_ORDER:
+            detail = f"Ensure this value is less than or equal to {types.MAX_EXECUTION_ORDER}."
             raise Invalid(detail, code="max_value", attr=attr)
         try:
             requested[UUID(key)] = position
@@ -80,7 +80,7 @@ async def assign_execution_order(
         highest = await repository.highest_order(
             session, row.project_id, row.type, without=restored
         )
-        row.execution_order = min(highest + 1, types.HIGHEST_ORDER)
+        row.execution_order = min(highest + 1, types.MAX_EXECUTION_ORDER)
 
 
 async def _check_limit(session: AsyncSession, row: HogFunctionRow) -> None:

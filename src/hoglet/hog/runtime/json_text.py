@@ -180,7 +180,7 @@ def _pretty(value: Any, indent: int) -> str:
     compact = _fast(value)
     depth = compact.count("[") + compact.count("{")  # at most
     lines = compact.count(",") + 2 * depth
-    if indent * depth * lines <= _MOST_SPACES:
+    if indent * depth * lines <= _MAX_SPACES:
         try:
             return msgspec.json.format(compact.encode(), indent=indent).decode()
         except msgspec.DecodeError:  # lone surrogates
@@ -188,7 +188,7 @@ def _pretty(value: Any, indent: int) -> str:
     return _indented(export_value(value), indent, 0)
 
 
-_MOST_SPACES: Final = 1_000_000
+_MAX_SPACES: Final = 1_000_000
 """Text is reformatted in one piece, without budget checks."""
 
 

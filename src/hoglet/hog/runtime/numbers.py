@@ -26,7 +26,7 @@ _BLANK: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + 
 _NUMBERS: Final = frozenset({int, float})
 _BEGINS_NUMBER: Final = frozenset("0123456789+-.I")
 _EXACT_DIGITS: Final = 16  # fewer digits are always within ±2^53
-_LONGEST_NUMBER_TEXT: Final = 4000  # longer numbers are infinite, zero or rounded anyway
+_MAX_NUMBER_CHARACTERS: Final = 4000  # longer numbers are infinite, zero or rounded anyway
 
 
 def settle(number: Number) -> Number:
@@ -86,7 +86,7 @@ def text_to_number(text: str) -> Number:
     text = text.strip(_BLANK)
     if text[:1] not in _BEGINS_NUMBER:
         return math.nan if text else 0
-    if len(text) < _LONGEST_NUMBER_TEXT and _PREFIXED.match(text):
+    if len(text) < _MAX_NUMBER_CHARACTERS and _PREFIXED.match(text):
         return settle(int(text, 0))
     if _DECIMAL.match(text):
         return settle(int(text)) if text.isdigit() and len(text) <= 16 else _decimal(text)

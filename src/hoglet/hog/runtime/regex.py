@@ -23,7 +23,7 @@ _ANYWHERE: Final = re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001 (see found)
 _ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
 
 
-_MOST_WORK: Final = 250_000_000
+_MAX_WORK: Final = 250_000_000
 """Maximum instructions times bytes of a search. RE2 is linear in both and cannot be stopped: at its
 worst (3 ns each) this takes three quarters of a second."""
 _ALWAYS_FINE: Final = 700  # bytes; the largest program that RE2 accepts is below 350,000
@@ -142,8 +142,8 @@ _SIMPLE: Final = re.compile(
     rf"(\(\?i\))?(\^?(?:{_PIECE}|\((?:\?:)?(?:{_PIECE}|\|)*\)|\|)+)(\$?)", re.ASCII
 )
 _REPEATED: Final = re.compile(rf"({_ATOM})({_REPEAT})?|\(\?:|.", re.ASCII)
-_LONGEST_SIMPLE: Final = 200
-_MOST_STEPS: Final = 50_000_000
+_MAX_SIMPLE_CHARACTERS: Final = 200
+_MAX_STEPS: Final = 50_000_000
 """Maximum steps of a search by Python's package; the worst patterns that were found take 13 ms."""
 
 
@@ -158,7 +158,7 @@ def _simple_search(pattern: str, ignore_case: bool) -> tuple[Callable[[str], Any
     Raises:
         EngineError: invalid RE2 syntax.
     """
-    parts = _SIMPLE.fullmatch(pattern) if len(pattern) <= _LONGEST_SIMPLE else None
+    parts = _SIMPLE.fullmatch(pattern) if len(pattern) <= _MAX_SIMPLE_CHARACTERS else None
     if parts is None:
         return re.compile("").search, -1
     compile_pattern(pattern, ignore_case)
@@ -178,8 +178,8 @@ def _simple_search(pattern: str, ignore_case: bool) -> tuple[Callable[[str], Any
 
 def _longest_text(powers: int, steps: int) -> int:
     """The longest text, of 256 at most, for which its length to that power takes few steps."""
-    longest = 256 if steps <= _MOST_STEPS else -1
-    while longest >= 0 and (longest + 2) ** powers * steps > _MOST_STEPS:
+    longest = 256 if steps <= _MAX_STEPS else -1
+    while longest >= 0 and (longest + 2) ** powers * steps > _MAX_STEPS:
         longest -= 1
     return longest
 
@@ -230,7 +230,7 @@ def first_match(pattern: str, text: str) -> list[str | None] | None:
 
 
 def _check_work(pattern: Any, size: int) -> None:
-    if pattern._regexp.ProgramSize() * size > _MOST_WORK:  # noqa: SLF001
+    if pattern._regexp.ProgramSize() * size > _MAX_WORK:  # noqa: SLF001
         raise EngineError(f"The regular expression is too large for a text of {size} bytes")
 
 
@@ -265,10 +265,10 @@ def _wildcards(pattern: str) -> tuple[Callable[[str], Any], int]:
         return re.compile("").search, -1
     parts = {"%": r"[^\n\r]*", "_": r"[^\n\r]"}
     search = re.compile("".join([parts.get(c) or re.escape(c) for c in bare])).search
-    return search, _longest_text(gaps + 1, 2 * _SHORT) if gaps else _LONGEST_LIKE
+    return search, _longest_text(gaps + 1, 2 * _SHORT) if gaps else _MAX_LIKE_CHARACTERS
 
 
-_LONGEST_LIKE: Final = 2**62  # any text: it takes at most 64 steps per character
+_MAX_LIKE_CHARACTERS: Final = 2**62  # any text: it takes at most 64 steps per character
 
 
 def ilike(text: Any, pattern: Any) -> bool:

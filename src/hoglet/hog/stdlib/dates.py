@@ -24,7 +24,7 @@ from hoglet.hog.stdlib.arguments import wrong
 
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _TEMPORAL: Final = frozenset({HogDate, HogDateTime})
-_MOST_UNITS: Final = 10**12  # a larger number of any unit exceeds the calendar
+_MAX_UNITS: Final = 10**12  # a larger number of any unit exceeds the calendar
 
 
 def now(_zone: Any = None) -> HogDateTime:
@@ -221,7 +221,7 @@ def date_add(unit: Any, count: Any, value: Any) -> Any:
     amount = to_number(count)
     if type(count) is bool or count == "" or not math.isfinite(amount):
         wrong("dateAdd", "count", "a finite number", count)
-    if abs(amount) > _MOST_UNITS:
+    if abs(amount) > _MAX_UNITS:
         return None
     if name in {"month", "year"}:
         return _add_months(value, amount * (12 if name == "year" else 1))

@@ -48,7 +48,7 @@ _LAST_MICROSECOND = 999_999
 _BY_WEEKDAY = frozenset({"TrendsQuery", "FunnelsQuery", "StickinessQuery"})
 """Insights whose numbers stay meaningful without the events of some weekdays."""
 _WEEK = 7
-_MOST_BUCKETS = 10_000
+_MAX_BUCKETS = 10_000
 """Allows a year of hours; minutes over months would produce results of many megabytes."""
 _WHOLE_PERIOD = re.compile(r"[-+]?0*([wmqy])Start")
 _COMPARE_TO = re.compile(r"-?0*([1-9][0-9]{0,5})([shdwmqyM])")
@@ -77,7 +77,7 @@ class DateSpan(msgspec.Struct, frozen=True):
         starts: list[datetime] = []
         while following <= self.end:
             starts.append(following)
-            if len(starts) > _MOST_BUCKETS:
+            if len(starts) > _MAX_BUCKETS:
                 text = f"The date range contains too many intervals of a {self.interval}"
                 raise refused(text, attr="dateRange")
             following = step(following, 1, self.interval)

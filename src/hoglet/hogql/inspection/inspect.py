@@ -27,7 +27,7 @@ from hoglet.hogql.types import UNKNOWN
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
-_MOST_ERRORS = 50
+_MAX_ERRORS = 50
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ def _all_errors(
     except RecursionError:
         pass
     apart = {(error.start, error.end, error.message): error for error in errors}
-    return tuple(sorted(apart.values(), key=lambda error: error.start))[:_MOST_ERRORS]
+    return tuple(sorted(apart.values(), key=lambda error: error.start))[:_MAX_ERRORS]
 
 
 class _CollectingResolver(NodeResolver):
@@ -111,7 +111,7 @@ class _CollectingResolver(NodeResolver):
         try:
             return super().expression(node, scope)
         except SourceError as error:
-            if len(self._errors) >= _MOST_ERRORS:
+            if len(self._errors) >= _MAX_ERRORS:
                 raise
             self._errors.append(error)
             self._depth = depth

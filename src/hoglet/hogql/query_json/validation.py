@@ -21,7 +21,7 @@ from hoglet.hogql.query_json.nodes import (
 from hoglet.hogql.query_json.parts import MOST, Range
 from hoglet.kit.errors import SourceError
 
-MOST_DEPTH = 30
+MAX_DEPTH = 30
 
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -43,7 +43,7 @@ def check_shape(value: Any, shape: Any, path: str = "", depth: int = 0) -> None:
     """
     if value is None or shape is ANY:
         return
-    if depth > MOST_DEPTH:
+    if depth > MAX_DEPTH:
         raise _wrong(path, "is nested too deeply")
     if shape is PROPERTIES:
         shape = _properties_shape(value)

@@ -66,10 +66,10 @@ def count_of(resolver: Resolver, node: Any, scope: Scope, clause: str) -> Expr |
         raise refused(f"{clause} must be a whole number", node)
     if value < 0:
         raise refused(f"{clause} must not be negative", node)
-    return Number(text=str(min(value, _MOST_ROWS)), type=INTEGER)
+    return Number(text=str(min(value, _MAX_ROWS)), type=INTEGER)
 
 
-_MOST_ROWS = 2**63 - 1
+_MAX_ROWS = 2**63 - 1
 
 
 type Joined = tuple[Source, str, Expr | None]

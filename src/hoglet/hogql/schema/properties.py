@@ -45,7 +45,7 @@ def quote_name(name: str) -> str:
     return f"`{escaped}`"
 
 
-_MOST_POSITIONS = 4
+_MAX_POSITIONS = 4
 _NUMBERS = frozenset({"Numeric", "Duration"})
 _NO_NUMBER = TrustedSQL(parts=("CAST(NULL, 'Nullable(Float64)')",), type=FLOAT.or_null())
 _NO_BOOLEAN = TrustedSQL(parts=("CAST(NULL, 'Nullable(Bool)')",), type=BOOLEAN.or_null())
@@ -206,8 +206,8 @@ def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> TrustedSQL:
     Raises:
         SourceError: too many numbers, each of which doubles the expression.
     """
-    if sum(isinstance(key, int) for key in keys) > _MOST_POSITIONS:
-        raise refused(f"A path into JSON has at most {_MOST_POSITIONS} positions in lists")
+    if sum(isinstance(key, int) for key in keys) > _MAX_POSITIONS:
+        raise refused(f"A path into JSON has at most {_MAX_POSITIONS} positions in lists")
     return _read_text(column, keys, 0)
 
 

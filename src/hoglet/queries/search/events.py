@@ -23,7 +23,7 @@ from hoglet.queries.events_query_schemas import check_events_query
 from hoglet.queries.hogql import run_node, select_rows
 from hoglet.queries.kinds import EVENTS
 from hoglet.queries.search.persons import (
-    MOST_VALUES,
+    MAX_VALUES,
     property_field,
     read_properties,
     under_parameters,
@@ -33,7 +33,7 @@ from hoglet.web.request_body import parse_json
 
 type Json = dict[str, Any]
 
-LARGEST_OFFSET = 50_000
+MAX_OFFSET = 50_000
 _DAYS_OF_VALUES = 7
 _ORDERS = {"-timestamp": "timestamp DESC", "timestamp": "timestamp ASC"}
 _NAMES = {"personId": "person_id", "actionId": "action_id", "fixedProperties": "properties"}
@@ -145,7 +145,7 @@ class EventSearch:
             self._queries,
             scope,
             f"SELECT toString({name}) AS value FROM events WHERE {' AND '.join(conditions)}"  # noqa: S608 (fixed texts; the key is quoted)
-            f" GROUP BY value ORDER BY count() DESC, value LIMIT {MOST_VALUES}",
+            f" GROUP BY value ORDER BY count() DESC, value LIMIT {MAX_VALUES}",
             values=values,
         )
         return [{"name": row[0]} for row in rows]
@@ -194,9 +194,9 @@ def _order(text: str | None) -> str:
 
 def _offset(query: Mapping[str, str]) -> int:
     offset = _whole(query, "offset", 0) or 0
-    if offset > LARGEST_OFFSET:
+    if offset > MAX_OFFSET:
         raise Invalid(
-            f"At most {LARGEST_OFFSET} events can be skipped: change `before` instead.",
+            f"At most {MAX_OFFSET} events can be skipped: change `before` instead.",
             attr="offset",
         )
     return offset

@@ -24,8 +24,8 @@ from hoglet.web.request_body import parse_json
 
 type Json = dict[str, Any]
 
-MOST_VALUES = 10
-LONGEST_SEARCH = 500
+MAX_VALUES = 10
+MAX_SEARCH_CHARACTERS = 500
 
 
 class PersonFilters(NamedTuple):
@@ -50,8 +50,10 @@ def read_filters(query: Mapping[str, str]) -> PersonFilters:
         Invalid: attr is the parameter.
     """
     search = (query.get("search") or "").strip() or None
-    if search is not None and len(search) > LONGEST_SEARCH:
-        raise Invalid(f"At most {LONGEST_SEARCH} characters can be searched for.", attr="search")
+    if search is not None and len(search) > MAX_SEARCH_CHARACTERS:
+        raise Invalid(
+            f"At most {MAX_SEARCH_CHARACTERS} characters can be searched for.", attr="search"
+        )
     return PersonFilters(
         query.get("distinct_id") or None,
         query.get("email") or None,
@@ -129,7 +131,7 @@ class PersonSearch:
             self._queries,
             scope,
             f"SELECT toString({read}) AS value, count() AS total FROM persons WHERE {where}"  # noqa: S608 (fixed texts; the key is quoted)
-            f" GROUP BY value ORDER BY total DESC, value LIMIT {MOST_VALUES}",
+            f" GROUP BY value ORDER BY total DESC, value LIMIT {MAX_VALUES}",
             values=values,
         )
         return [{"name": row[0], "count": row[1]} for row in rows]

@@ -25,8 +25,8 @@ from hoglet.hogql.types import UNKNOWN
 
 type Fields = Mapping[str, Field]
 
-_MOST_DEPTH = 40
-_MOST_QUERIES = 100
+_MAX_DEPTH = 40
+_MAX_QUERIES = 100
 """Limits of the work on a text; queries beyond them are treated as having no columns."""
 _OF_ANY_TYPE = Computed("", UNKNOWN)
 _NAME = r"[\w$]+|`[^`]*`|\"[^\"]*\""
@@ -89,7 +89,7 @@ def names_at(text: str, position: int, context: QueryContext) -> Written:
         position: an offset in it.
         context: the project.
     """
-    spans = [_Span(0, len(text)), *islice(_queries_in(text), _MOST_QUERIES)]
+    spans = [_Span(0, len(text)), *islice(_queries_in(text), _MAX_QUERIES)]
     around = [span for span in spans if span.start <= position <= span.end]
     reader = _Reader(text, context)
     known: _Queries = {}
@@ -194,7 +194,7 @@ class _Reader:
         """The columns of a subquery: fields of its tables, or expressions of any type."""
         if span.start not in self._columns_of_spans:
             self._columns_of_spans[span.start] = {}  # for a query that reads itself
-            if depth < _MOST_DEPTH:
+            if depth < _MAX_DEPTH:
                 self._columns_of_spans[span.start] = self._read_columns(span, known, depth)
         return self._columns_of_spans[span.start]
 

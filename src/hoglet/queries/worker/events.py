@@ -38,7 +38,7 @@ type BoundValues = dict[str, str | list[str]]
 _AFTER = "-24h"
 _NOW_MARGIN = timedelta(seconds=5)
 """How far the default bound lies in the future, because client clocks can be ahead."""
-_LARGEST_NUMBER, _MOST_DIGITS = 2**52 - 1, 18
+_MAX_NUMBER, _MAX_DIGITS = 2**52 - 1, 18
 _TIMES = frozenset({("timestamp",), ("events", "timestamp")})
 
 
@@ -280,8 +280,8 @@ def _person(person: str, values: BoundValues) -> str:
     if not person.removeprefix("-").isdigit():
         values["personId"] = person
         return "events.person_id = toUUID({personId})"
-    if not 0 <= int(person[:_MOST_DIGITS]) <= _LARGEST_NUMBER:
+    if not 0 <= int(person[:_MAX_DIGITS]) <= _MAX_NUMBER:
         return "false"
-    digits = f"{int(person[:_MOST_DIGITS]):013x}"
+    digits = f"{int(person[:_MAX_DIGITS]):013x}"
     values["personId"] = f"{digits[:8]}-{digits[8:12]}-_{digits[12]}%"
     return "toString(events.person_id) LIKE {personId}"

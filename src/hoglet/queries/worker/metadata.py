@@ -27,7 +27,7 @@ from hoglet.syntax import tree
 type Shares = Mapping[tuple[str, str], tuple[str, float]]
 
 HOGQL, EXPRESSION = "hogQL", "hogQLExpr"
-_LARGEST_SHARE = 0.01
+_MAX_SHARE = 0.01
 """Share of values that do not convert above which a warning is shown."""
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _UNQUOTED_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
@@ -84,7 +84,7 @@ def _inspect(report: Report, node: QueryNode, context: QueryContext, shares: Sha
     for read in inspection.reads:
         report.notices.append(_type_notice(text, read))
         type_, share = shares.get((read.kind, read.name), ("", 0.0))
-        if share > _LARGEST_SHARE:
+        if share > _MAX_SHARE:
             report.warnings.append(_share_warning(text, read, type_, share))
     report.notices += _cohort_notices(text, parsed, context)
 

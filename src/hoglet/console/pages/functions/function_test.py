@@ -31,7 +31,7 @@ _EXAMPLE = {
     }
 }
 _EVENTS = 100
-_MOST_NAMES = 3  # event names of the filters that are searched beyond the newest events
+_MAX_NAMES = 3  # event names of the filters that are searched beyond the newest events
 _OF_A_NAME = 10
 _EVER = "1970-01-01T00:00:00Z"
 _TONES = {"success": "ok", "error": "danger"}
@@ -95,7 +95,7 @@ class TestPanel:
         filters: EditedFilters = self._subject()["configuration"].get("filters") or {}
         named = {str(entry["id"]) for entry in filters.get("events") or () if entry.get("id")}
         known = {event["event"] for event in newest}
-        rare = [await self._newest(name) for name in sorted(named - known)[:_MOST_NAMES]]
+        rare = [await self._newest(name) for name in sorted(named - known)[:_MAX_NAMES]]
         events = [event for group in (*rare, newest) for event in group]
         return sorted(events, key=lambda event: event["event"] not in named)
 

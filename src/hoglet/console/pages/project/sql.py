@@ -43,7 +43,7 @@ _HISTORY = (
     "SELECT query_start_time, query, query_duration_ms, read_rows, result_rows, exception "
     "FROM query_log WHERE name = {name} ORDER BY query_start_time DESC LIMIT 100"
 )
-_LONGEST_URL = 4000
+_MAX_URL_CHARACTERS = 4000
 _PROPERTIES = 300
 _VIEWS = {"table": "Table", "chart": "Chart"}
 
@@ -115,7 +115,7 @@ class _SqlPage:
     async def _run(self) -> None:
         text = self._editor.value
         self._show_variables()
-        is_short = len(text) < _LONGEST_URL
+        is_short = len(text) < _MAX_URL_CHARACTERS
         set_url_values(q=text if is_short else None)
         self._editor.mark_saved()  # in the URL or the history
         self._button.props("loading")

@@ -51,7 +51,7 @@ from hoglet.hogql.insights.series import common_conditions
 from hoglet.syntax import tree
 
 # Times of the engine, 1900 to 2299, take 54 bits in microseconds including the sign.
-_MOST_BITS = 9
+_MAX_BITS = 9
 _MICROS = "toUnixTimestamp64Micro(timestamp)"
 _PACKED = f"bitOr(bitShiftLeft({_MICROS}, {{bits}}), {{mask}})"
 _EVENT = field("event")
@@ -73,7 +73,7 @@ def packing_of(conditions: Sequence[Expression], key: Expression | None) -> Pack
         key: an additional value per event, as ``event.3``.
     """
     bits, mask = len(conditions), _mask(conditions)
-    if key is None and bits <= _MOST_BITS:
+    if key is None and bits <= _MAX_BITS:
         return Packing(
             item=expression(_PACKED, bits=constant(bits), mask=mask),
             micros=call("bitShiftRight", _EVENT, constant(bits)),

@@ -15,7 +15,7 @@ from hoglet.hogql.insights.date_range import DateSpan, previous_span
 from hoglet.hogql.insights.sampling import scaled
 from hoglet.hogql.insights.series import Node, action_object
 
-_MOST_BINS = 60
+_MAX_BINS = 60
 """Maximum number of bins without ``binCount``."""
 
 
@@ -128,7 +128,7 @@ def histogram_edges(seconds: Sequence[float], bins: int) -> Edges:
     """
     if not seconds:
         return 0, 1, 0
-    count = bins or min(math.ceil(len(seconds) ** (1 / 3)), _MOST_BINS)
+    count = bins or min(math.ceil(len(seconds) ** (1 / 3)), _MAX_BINS)
     low = math.floor(min(seconds))
     return low, max(math.ceil((max(seconds) - low) / count), 1), count
 
