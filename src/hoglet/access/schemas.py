@@ -43,7 +43,7 @@ type VariableType = Literal["String", "Number", "Boolean", "List", "Date"]
 
 
 class NewVariable(Body):
-    """A new variable; ``default_value`` is any JSON, ``values`` the choices of a list.
+    """A new variable; ``default_value`` must fit the type, ``values`` the choices of a list.
 
     With ``is_multi``, a ``List`` variable stands for all of its values instead of one.
     """

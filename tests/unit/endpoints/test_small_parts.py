@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from hoglet.access.principals import Project
+from hoglet.access.variables import convert
 from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
@@ -21,7 +22,6 @@ from hoglet.endpoints.run.cache import (
     SingleFlight,
 )
 from hoglet.endpoints.run.plan import depends_on
-from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import JsonParts, ResultColumn
 
