@@ -185,6 +185,26 @@ async def test_a_redrive_needs_a_choice(hoglet, body):
     assert response.status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("body", "attr"),
+    [
+        ({"ids": "x"}, "ids"),
+        ({"ids": True, "all": True}, "ids"),
+        ({"all": "false"}, "all"),
+        ({"all": 1}, "all"),
+        ({"all": 0, "class": ["hog"]}, "all"),
+        ({"class": 0, "all": True}, "class"),
+        ({"class": {}, "all": True}, "class"),
+    ],
+)
+async def test_a_selection_of_another_type_is_refused_by_its_path(hoglet, attr_of, body, attr):
+    """Reading it as absent could redrive more than was requested."""
+    function = await hoglet.create(enabled=True)
+    refused = await hoglet.call("POST", f"/{function['id']}/dead_letters/redrive", json=body)
+
+    assert attr_of(refused)[::2] == (400, attr)
+
+
 async def test_dead_letters_of_a_disabled_function_are_not_redriven(hoglet, attr_of):
     function = await hoglet.create()
     refused = await hoglet.call(

@@ -12,6 +12,7 @@ from hoglet.kit.clock import parse_instant
 from hoglet.kit.errors import Invalid
 from hoglet.kit.json import JsonObject, is_array
 from hoglet.web.openapi import documented
+from hoglet.web.validation import NOT_BOOLEAN, not_a_list
 
 CLASSES: tuple[DeadLetterClass, ...] = get_args(DeadLetterClass.__value__)
 _SELECTION_KEYS = ("ids", "class", "after", "before", "all", "dry_run")
@@ -72,7 +73,7 @@ def read_classes(value: Any) -> list[str]:
     Raises:
         Invalid: code ``invalid_choice``, attr ``class``.
     """
-    parts = value.split(",") if isinstance(value, str) else value or []
+    parts = value.split(",") if isinstance(value, str) else [] if value is None else value
     if not is_array(parts):
         raise Invalid("A list of classes is required.", attr="class")
     classes = [part.strip() if isinstance(part, str) else part for part in parts]
@@ -102,7 +103,7 @@ def _boolean(text: str | None) -> bool | None:
     if lowered in _TRUE:
         return True
     if lowered and lowered not in _FALSE:
-        raise Invalid("Must be a valid boolean.", attr="redriven")
+        raise Invalid(NOT_BOOLEAN, attr="redriven")
     return False if lowered else None
 
 
@@ -117,12 +118,16 @@ def read_selection(body: JsonObject) -> DeadLetterFilter:
         if name not in _SELECTION_KEYS:
             raise Invalid(f'A redrive has no option "{name}".', attr=name)
     ids, after, before = body.get("ids"), body.get("after"), body.get("before")
-    classes = body.get("class")
+    classes, everything = read_classes(body.get("class")), body.get("all")
+    if ids is not None and not is_array(ids):
+        raise Invalid(not_a_list(ids), code="not_a_list", attr="ids")
+    if everything is not None and not isinstance(everything, bool):
+        raise Invalid(NOT_BOOLEAN, attr="all")
     is_filtered = bool(classes) or after is not None or before is not None
-    has_ids, is_all = is_array(ids) and bool(ids), body.get("all") is True
+    has_ids, is_all = bool(ids), bool(everything)
     if has_ids + is_all + is_filtered > 1:
         raise Invalid('Select dead letters by "ids", by filters or with "all", not by several.')
-    if is_array(ids) and ids:
+    if ids:
         return DeadLetterFilter(ids=list(dict.fromkeys(_ids(ids))))
     if is_all:
         return DeadLetterFilter()
@@ -131,7 +136,7 @@ def read_selection(body: JsonObject) -> DeadLetterFilter:
             'Select dead letters by "ids", by "class", "after" and "before", or with "all".'
         )
     return DeadLetterFilter(
-        classes=read_classes(classes),
+        classes=classes,
         after=read_instant(after, "after"),
         before=read_instant(before, "before"),
     )
