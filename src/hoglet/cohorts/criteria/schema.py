@@ -131,7 +131,8 @@ class _Reader:
 
 def _person(node: CriteriaNode, path: str) -> CriteriaNode:
     _closed(node, _PERSON_KEYS, path)
-    operator = node.get("operator") or "exact"
+    operator = node.get("operator", "exact")
+    operator = "exact" if operator is None or operator == "" else operator
     if not isinstance(operator, str) or operator not in OPERATORS:
         hint = near(str(operator), OPERATORS) or f" Use one of {', '.join(OPERATORS)}."
         raise Invalid(f"Unknown operator '{str(operator)[:60]}'.{hint}", attr=f"{path}__operator")
@@ -229,7 +230,8 @@ def _periods(node: CriteriaNode, path: str) -> CriteriaNode:
 
 
 def _event_filters(node: CriteriaNode, path: str) -> list[CriteriaNode]:
-    items = node.get("event_filters") or []
+    items = node.get("event_filters")
+    items = [] if items is None else items
     filters_path = f"{path}__event_filters"
     if not isinstance(items, list):
         raise Invalid("Expected a list of filters.", attr=filters_path)
