@@ -34,6 +34,8 @@ WORKER_MEMORY_BYTES = 1024 * 1024 * 1024
 # Starting a process and importing an operation takes one second on an idle machine. The operation
 # has its own deadline, so that a busy machine does not make it look like an endless loop.
 START_SECONDS = 60.0
+# A process that is killed while it starts has not seen its operation yet.
+STARTS_OF_ONE_CALL = 3
 _MAX_LOGGED_CHARACTERS = 4000
 # Limit of wall time as a multiple of the CPU deadline, for workers that hardly get CPU time.
 PATIENCE = 6
@@ -83,6 +85,10 @@ class SandboxUnavailable(Unavailable):
     code = "sandbox_unavailable"
 
 
+class _DiedAtStart(SandboxUnavailable):
+    """The process died before it could take the request; another one may take it at once."""
+
+
 class _Worker:
     """One process, owned by one call from request to response."""
 
@@ -109,8 +115,10 @@ class _Worker:
         try:
             async with asyncio.timeout(START_SECONDS):
                 answer = await self.exchange(frame)
-        except (TimeoutError, *_DEATHS) as error:
+        except TimeoutError as error:
             raise SandboxUnavailable("A worker process did not start") from error
+        except _DEATHS as error:
+            raise _DiedAtStart("A worker process did not start") from error
         if isinstance(answer, frames.Broken):
             raise SandboxUnavailable(f"A worker process cannot import {operation}: {answer.error}")
         self.ready.add(operation)
@@ -216,8 +224,7 @@ class Sandbox:
         path = operation_path(operation)
         frame = frames.pack(frames.Request(path, payload))
         async with self._slots:
-            worker = await self._take()
-            answer = await self._exchange(worker, frame, path, deadline)
+            answer = await self._answer(frame, path, deadline)
         return _value_of(answer, path)
 
     async def close(self) -> None:
@@ -246,6 +253,13 @@ class Sandbox:
         self._deaths.append(time.monotonic())
         if self._on_death is not None:
             self._on_death(how)
+
+    async def _answer(self, frame: bytes, operation: str, deadline: float) -> frames.Answer:
+        """Have a worker answer; one that dies at its start is replaced."""
+        for _ in range(STARTS_OF_ONE_CALL - 1):
+            with contextlib.suppress(_DiedAtStart):
+                return await self._exchange(await self._take(), frame, operation, deadline)
+        return await self._exchange(await self._take(), frame, operation, deadline)
 
     async def _exchange(
         self, worker: _Worker, frame: bytes, operation: str, deadline: float

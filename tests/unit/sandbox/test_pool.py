@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hoglet.kit.errors import Bug, SourceError
-from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut, SandboxUnavailable
+from hoglet.sandbox.pool import STARTS_OF_ONE_CALL
 
 pytestmark = pytest.mark.engine
 
@@ -55,6 +56,30 @@ async def test_a_dead_worker_is_reported_and_replaced(sandbox):
         await sandbox.call("sample_operations:die", None, deadline=10)
 
     assert await sandbox.call("sample_operations:echo", 1, deadline=10) == 1
+
+
+async def test_a_worker_that_is_killed_while_it_starts_is_replaced(sandbox):
+    call = asyncio.create_task(sandbox.call("sample_operations:echo", 1, deadline=10))
+    while not sandbox._busy:  # noqa: ASYNC110 (nothing tells that a process was started)
+        await asyncio.sleep(0)
+    (worker,) = sandbox._busy
+    worker.process.kill()
+
+    assert await call == 1
+    assert sandbox.recent_deaths() == 1
+
+
+async def test_a_call_gives_up_when_its_workers_keep_dying_at_their_start(sandbox):
+    call = asyncio.create_task(sandbox.call("sample_operations:echo", 1, deadline=10))
+    while not call.done():
+        for worker in sandbox._busy:
+            if worker.process.returncode is None:
+                worker.process.kill()
+        await asyncio.sleep(0)
+
+    with pytest.raises(SandboxUnavailable):
+        await call
+    assert sandbox.recent_deaths() == STARTS_OF_ONE_CALL
 
 
 async def test_an_idle_worker_that_lost_its_pipe_is_not_used(sandbox):
