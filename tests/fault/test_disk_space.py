@@ -124,12 +124,17 @@ elif how == "merged":
 elif how == "mutated":  # rewrites both parts
     insert(4)
     client.command("ALTER TABLE t DELETE WHERE n = 99 SETTINGS mutations_sync = 2")
+elif how == "recorded":  # where a kill leaves a part before the engine renames it
+    insert(4)
+    [[table]] = client.query("SELECT data_paths[1] FROM system.tables WHERE name = 't'").result_rows
+    for part in Path(table).glob("[01]_[34]_[34]_0"):
+        part.rename(part.with_name(f"tmp_insert_{part.name}"))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 )
 
 
-@pytest.mark.parametrize("how", thinned(["before", "whole", "merged", "mutated"], 2))
+@pytest.mark.parametrize("how", thinned(["recorded", "before", "whole", "merged", "mutated"], 2))
 def test_an_insert_that_a_kill_interrupts_is_stored_once(tmp_path: Path, how: str) -> None:
     def run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", program, str(tmp_path / "warehouse"), *words]
@@ -185,6 +190,22 @@ def test_parts_of_an_interrupted_insert_are_known_by_their_blocks(
         parts.drop_left()
 
     assert sorted(each.name for each in table.iterdir()) == left
+
+
+def test_tokens_of_parts_that_are_not_in_place_are_dropped(tmp_path: Path) -> None:
+    """Those before the insert, of merged parts and of dropped ones have no effect any more."""
+    table = tmp_path / "store" / "t"
+    (table / "all_1_7_1").mkdir(parents=True)
+    log = table / "deduplication_logs" / "deduplication_log_1.txt"
+    log.parent.mkdir()
+    before = "1\tall_5_5_0\ta\n1\tall_7_7_0\tb\n1\tall_8_8_0\tc\n2\tall_8_8_0\tc\n"
+    log.write_text(f"{before}1\tall_9_9_0\td\n")
+    parts = DoubtfulParts(tmp_path)
+    parts.write({}, {table: 6})
+
+    parts.drop_left()
+
+    assert log.read_text() == f"{before}1\tall_9_9_0\td\n2\tall_9_9_0\td\n"
 
 
 @pytest.mark.parametrize(

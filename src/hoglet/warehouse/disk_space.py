@@ -14,6 +14,8 @@ the spool.
 
 Parts of an insert that was interrupted by a kill are dropped, too, complete or not, because the
 server had not checked the disk yet. They are identified by their block numbers, which only grow.
+The engine records the token of a part before the part is in place (:mod:`.dedup_log`), so tokens
+without a part are dropped as well.
 """
 
 import contextlib
@@ -34,6 +36,7 @@ import msgspec
 import structlog
 from clickhouse_connect.driver.client import Client
 
+from hoglet.warehouse.dedup_log import forget_tokens, recorded_parts
 from hoglet.warehouse.errors import WarehouseDown
 
 log = structlog.get_logger()
@@ -45,8 +48,6 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _FILE = "hoglet_doubtful_parts.json"
 _BYTES = 16 * 1024
 _ENGINE_LOCK = "status"
-_TOKENS = "deduplication_logs"
-_ADD, _DROP = "1", "2"
 _MB = 1_000_000
 _FOLDERS = """SELECT data_paths FROM system.tables
 WHERE database = currentDatabase() AND name = {name:String}"""
@@ -148,7 +149,7 @@ class DoubtfulParts:
         left = self._read()
         for table, names in left.items():
             folder = self._folder / table
-            _forget_tokens(folder / _TOKENS, set(names))
+            forget_tokens(folder, set(names))
             for name in names:
                 shutil.rmtree(folder / name, ignore_errors=not (folder / name).exists())
         self.write({})
@@ -193,12 +194,15 @@ def _boot() -> str:
 
 
 def _inserted_after(folder: Path, block: int) -> set[str]:
-    """Parts with a higher block number, except those whose rows are in a merged part already."""
+    """Parts with a higher block number, except those whose rows are in a merged part already.
+
+    Also those that the engine has recorded, but had not yet renamed into place.
+    """
     names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208
     merged = [match for name in names if (match := _PART.fullmatch(name)) is not None]
     return {
         name
-        for name, number in _blocks_of(names).items()
+        for name, number in _blocks_of({*names, *recorded_parts(folder)}).items()
         if number > block and not any(_covers(part, name, number) for part in merged)
     }
 
@@ -206,34 +210,6 @@ def _inserted_after(folder: Path, block: int) -> set[str]:
 def _covers(part: re.Match[str], name: str, block: int) -> bool:
     is_same_partition = part[1] == name.partition("_")[0]
     return is_same_partition and part[0] != name and int(part[2]) <= block <= int(part[3])
-
-
-def _forget_tokens(folder: Path, parts: set[str]) -> None:
-    """Record the parts as dropped in the engine's deduplication log, as DROP PART does.
-
-    A line is ``1`` (added) or ``2`` (dropped), the part and the token, separated by tabs.
-    """
-    logs = sorted(folder.glob("deduplication_log_*.txt"), key=_number) if folder.is_dir() else []
-    dropped: list[str] = []
-    for path in logs:
-        for line in path.read_text().splitlines():
-            kind, part, token = (*line.split("\t"), "", "", "")[:3]
-            if kind == _ADD and part in parts:
-                dropped.append(f"{_DROP}\t{part}\t{token}\n")
-    if not dropped:
-        return
-    text = logs[-1].read_text()
-    whole = text[: text.rfind("\n") + 1]  # the disk may have filled up in the middle of a line
-    with logs[-1].open("r+") as file:
-        file.truncate(len(whole))
-        file.seek(0, os.SEEK_END)
-        file.write("".join(dropped))
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _number(path: Path) -> int:
-    return int(path.stem.rpartition("_")[2])
 
 
 def check_disk_space(folder: Path) -> None:
