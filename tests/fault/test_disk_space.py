@@ -161,6 +161,23 @@ def test_an_insert_from_before_a_power_failure_is_left_to_the_engine(tmp_path: P
     assert (table / "all_7_7_0").exists()
 
 
+def test_tokens_without_a_part_are_dropped_after_a_power_failure(tmp_path: Path) -> None:
+    """The part whose rows are on disk keeps its token: it is not stored twice."""
+    table = tmp_path / "store" / "abc" / "t"
+    (table / "all_7_7_0").mkdir(parents=True)
+    log = table / "deduplication_logs" / "deduplication_log_1.txt"
+    log.parent.mkdir()
+    log.write_text("1\tall_7_7_0\ta\n1\tall_8_8_0\tb\n")
+    DoubtfulParts(tmp_path).reserve()
+    file = tmp_path / "hoglet_doubtful_parts.json"
+    file.write_bytes(file.read_bytes().replace(boot_id(), b"of another boot"))
+
+    for _ in range(2):
+        DoubtfulParts(tmp_path).drop_left()
+
+    assert log.read_text() == "1\tall_7_7_0\ta\n1\tall_8_8_0\tb\n2\tall_8_8_0\tb\n"
+
+
 def boot_id() -> bytes:
     return Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
 

@@ -15,7 +15,7 @@ the spool.
 Parts of an insert that was interrupted by a kill are dropped, too, complete or not, because the
 server had not checked the disk yet. They are identified by their block numbers, which only grow.
 The engine records the token of a part before the part is in place (:mod:`.dedup_log`), so tokens
-without a part are dropped as well.
+without a part are dropped as well, also after a power failure.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ import msgspec
 import structlog
 from clickhouse_connect.driver.client import Client
 
-from hoglet.warehouse.dedup_log import forget_tokens, recorded_parts
+from hoglet.warehouse import dedup_log
 from hoglet.warehouse.errors import WarehouseDown
 
 log = structlog.get_logger()
@@ -146,10 +146,13 @@ class DoubtfulParts:
             os.close(descriptor)
 
     def _drop(self) -> None:
-        left = self._read()
+        content = self._content()
+        if content.boot and content.boot != _boot():
+            self._forget_unplaced()
+        left = self._left(content)
         for table, names in left.items():
             folder = self._folder / table
-            forget_tokens(folder, set(names))
+            dedup_log.forget_tokens(folder, set(names))
             for name in names:
                 shutil.rmtree(folder / name, ignore_errors=not (folder / name).exists())
         self.write({})
@@ -161,12 +164,20 @@ class DoubtfulParts:
                 parts=left,
             )
 
-    def _read(self) -> dict[str, list[str]]:
-        """The names of the parts to drop, by the folder of their table."""
+    def _forget_unplaced(self) -> None:
+        """Drop the tokens without a part that a power failure left, in whatever table."""
+        for log_folder in self._folder.glob(f"store/*/*/{dedup_log.FOLDER}"):
+            table = log_folder.parent
+            dedup_log.forget_tokens(table, _inserted_after(table, 0) - set(os.listdir(table)))  # noqa: PTH208
+
+    def _content(self) -> _Content:
         try:
-            content = msgspec.json.decode(self._file.read_bytes(), type=_Content)
+            return msgspec.json.decode(self._file.read_bytes(), type=_Content)
         except msgspec.DecodeError:  # the server was killed while writing it
-            return {}
+            return _Content()
+
+    def _left(self, content: _Content) -> dict[str, list[str]]:
+        """The names of the parts to drop, by the folder of their table."""
         doubtful = {
             table: {name for name in names if _INSERTED.fullmatch(name)}
             for table, names in content.parts.items()
@@ -202,7 +213,7 @@ def _inserted_after(folder: Path, block: int) -> set[str]:
     merged = [match for name in names if (match := _PART.fullmatch(name)) is not None]
     return {
         name
-        for name, number in _blocks_of({*names, *recorded_parts(folder)}).items()
+        for name, number in _blocks_of({*names, *dedup_log.recorded_parts(folder)}).items()
         if number > block and not any(_covers(part, name, number) for part in merged)
     }
 
