@@ -61,6 +61,29 @@ def test_pages_recover_when_the_server_restarts(signed_in: Page, server: Running
     assert_restored_and_saved(edited, server, function["id"])
 
 
+def test_what_cannot_be_saved_or_run_during_an_outage_is_said(
+    signed_in: Page, server: RunningServer
+) -> None:
+    body = {"type": "destination", "name": "Offline", "hog": "print(1)"}
+    function = post(server, "hog_functions", body)
+    page = signed_in
+    page.goto(f"/project/1/functions/{function['id']}")
+    page.get_by_role("textbox", name="Code").click()
+    page.keyboard.insert_text("print(2)\n")
+    server.kill()
+    expect(page.get_by_text("Connection lost.")).to_be_visible(timeout=RESTART_MS)
+    said = page.get_by_role("status")
+    page.keyboard.press("Control+s")
+    expect(said.filter(has_text="Not saved: the connection to the server is lost.")).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    expect(said.filter(has_text="Not run: the connection to the server is lost.")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(said.filter(has_text="Not saved: the connection to the server is lost.")).to_be_visible()
+    page.on("dialog", accept)
+    server.start()
+    assert_restored_and_saved(page, server, function["id"])
+
+
 def accept(dialog: Dialog) -> None:
     dialog.accept()
 

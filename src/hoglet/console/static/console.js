@@ -441,6 +441,31 @@
     if (waits) (document.getElementById("content") ?? document.body).append(progress);
     else progress.remove();
   };
+  // Without a connection, saves and runs are refused: NiceGUI would keep them without a word and send
+  // them later, to a page that may be gone.
+  const REFUSED = { s: "Not saved", enter: "Not run" };
+  const isOffline = () => document.getElementById("popup")?.ariaHidden === "false";
+  const refuse = (event, act) => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    globalThis.hogletSay(`${act}: the connection to the server is lost. Try again once it is back.`);
+  };
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      const act = (event.ctrlKey || event.metaKey) && REFUSED[event.key.toLowerCase()];
+      if (act && isOffline()) refuse(event, act);
+    },
+    true,
+  );
+  document.addEventListener(
+    "click",
+    (event) => {
+      const button = event.target.closest?.("[data-save], [data-run]");
+      if (button && isOffline()) refuse(event, button.matches("[data-save]") ? REFUSED.s : REFUSED.enter);
+    },
+    true,
+  );
   globalThis.hogletSignedOut = () => {
     if (document.querySelector(".banner[role=alert]")) return;
     const next = encodeURIComponent(location.pathname + location.search);
