@@ -82,7 +82,8 @@ class PlaceholderBinder:
         if len(chain) == 1 and chain[0] in self._values:
             return as_tree(self._values[str(chain[0])], node)
         name = ".".join(map(str, chain)) or "this expression"
-        raise refused(f"Placeholder {{{name}}} has no value.{near(name, self._values)}", node)
+        hint = near(name, [*self._values, "filters"])
+        raise refused(f"Placeholder {{{name}}} has no value.{hint}", node)
 
     def _variable(self, name: str, node: tree.Placeholder) -> tree.Expression:
         self.variables_used[name] = None

@@ -245,6 +245,44 @@ def test_errors_name_their_place(query: dict[str, Any], attr: str) -> None:
     assert "None" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("query", "attr", "right"),
+    [
+        ({"properties": [{"key": "a", "value": 1}, {"type": "session", "key": "$sesion_duration",
+                                                    "operator": "gt", "value": 1}]},
+         "properties__1__key", "$session_duration"),
+        ({"properties": {"type": "OR", "values": [{"type": "event_metadata", "key": "evnt",
+                                                   "value": "a"}]}},
+         "properties__values__0__key", "event"),
+        ({"series": [{**PAGE, "properties": [{"type": "event_metadata", "key": "evnt",
+                                              "value": "a"}]}]},
+         "series__0__properties__0__key", "event"),
+        ({"series": [PAGE, {**PAGE, "math": "avg", "math_property": "$session_duraton",
+                            "math_property_type": "session_properties"}]},
+         "series__1__math_property", "$session_duration"),
+        ({"breakdownFilter": {"breakdown": "evnt", "breakdown_type": "event_metadata"}},
+         "breakdownFilter__breakdown", "event"),
+        ({"breakdownFilter": {"breakdowns": [{"property": "a"},
+                                             {"property": "$sesion_duration", "type": "session"}]}},
+         "breakdownFilter__breakdowns__1__property", "$session_duration"),
+        ({"kind": "RetentionQuery", "series": None,
+          "retentionFilter": {"targetEntity": {"id": "a", "type": "action"}}},
+         "retentionFilter__targetEntity__type", "actions"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)  # fmt: skip
+def test_names_of_columns_have_a_place_and_the_nearest(
+    query: dict[str, Any], attr: str, right: str
+) -> None:
+    whole = {"kind": "TrendsQuery", "series": [PAGE], **query}
+    whole = {key: value for key, value in whole.items() if value is not None}
+
+    with pytest.raises(SourceError, match=re.escape(f"Did you mean '{right}'?")) as error:
+        compile_insight(whole, CONTEXT)
+
+    assert error.value.attr == attr
+
+
 def test_a_variable_must_be_an_object_but_a_value_may_be_null() -> None:
     query = {"kind": "HogQLQuery", "query": "select {a}"}
     check_node(query | {"values": {"a": None}, "variables": {"id": {"value": None}}})

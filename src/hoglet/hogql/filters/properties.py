@@ -143,14 +143,21 @@ def _check_complete(item: Mapping[str, Any], kind: str) -> None:
 
 def filter_expressions(items: Any, path: str) -> Iterator[tuple[str, str]]:
     """HogQL expressions in property filters, e.g. ``("properties__0__key", "1 = 1")``."""
+    for own, item in single_filters(items, path):
+        if item.get("type") == "hogql":
+            yield f"{own}__key", str(item.get("key") or "1")  # refused if it is empty
+
+
+def single_filters(items: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The filters of a list or group with their paths, e.g. ``("properties__0", {...})``."""
     if isinstance(items, Mapping):
-        yield from filter_expressions(items.get("values"), f"{path}__values")
+        yield from single_filters(items.get("values"), f"{path}__values")
         return
     for index, item in enumerate(items or ()):
         if isinstance(item, Mapping) and isinstance(item.get("values"), list):
-            yield from filter_expressions(item["values"], f"{path}__{index}__values")
-        elif isinstance(item, Mapping) and item.get("type") == "hogql":
-            yield f"{path}__{index}__key", str(item.get("key") or "1")  # refused if it is empty
+            yield from single_filters(item["values"], f"{path}__{index}__values")
+        elif isinstance(item, Mapping):
+            yield f"{path}__{index}", item
 
 
 def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:

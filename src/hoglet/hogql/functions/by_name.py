@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.errors import TYPE_MISMATCH, refused, unknown_function
+from hoglet.hogql.errors import TYPE_MISMATCH, near, refused, unknown_function
 from hoglet.hogql.functions.registry import find_function, function_names
 from hoglet.hogql.plan import Expr, Number, Value
 
@@ -31,6 +31,11 @@ _TYPES = frozenset(
         "uint256", "uuid", "varchar",
     }
 )  # fmt: skip
+_SUGGESTED = (
+    "Array", "Bool", "Date", "DateTime", "Decimal", "Float64", "Int64", "Map", "Nullable", "String",
+    "Tuple", "UInt64", "UUID",
+)  # fmt: skip
+"""Types as the engine writes them."""
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`")
 _IN_TYPE_PLACE = re.compile(r"([A-Za-z_]\w*)\s*(?=[(),]|\Z)")
 """The last word before a symbol: ``Int8`` of ``Tuple(name Int8)``."""
@@ -47,7 +52,10 @@ def check_named(name: str, args: tuple[Expr, ...], node: Any) -> None:
         words = _IN_TYPE_PLACE.findall(_QUOTED.sub("", text))
         unknown = [word for word in words if word.lower() not in _TYPES]
         if unknown or (text and not words):
-            message = f"Unsupported type in {name}: {', '.join(unknown) or text}"
+            hint = near(unknown[0], _SUGGESTED) if unknown else ""
+            message = (
+                f"Unsupported type in {name}: {', '.join(unknown) or text}{hint and '.' + hint}"
+            )
             raise refused(message, node, code=TYPE_MISMATCH)
     elif name in _TAKE_AGGREGATE:
         text = _constant(name, args[_TAKE_AGGREGATE[name]], "aggregate function", node)

@@ -5,13 +5,19 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.ast_builders import fill
+from hoglet.hogql.ast_builders import Expression, fill
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import in_expression, located, near, refused
-from hoglet.hogql.filters.properties import filter_expressions
+from hoglet.hogql.filters.properties import (
+    filter_expressions,
+    property_condition,
+    single_filters,
+)
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights import lifecycle, stickiness
+from hoglet.hogql.insights.breakdown_items import breakdown_items
+from hoglet.hogql.insights.breakdown_parts import part_of
 from hoglet.hogql.insights.build_result import Built
 from hoglet.hogql.insights.date_range import compare_to
 from hoglet.hogql.insights.funnels import build as funnels
@@ -35,6 +41,9 @@ _KINDS: dict[str, Callable[[Mapping[str, Any], QueryContext], Built]] = {
     "StickinessQuery": stickiness.build,
     "PathsQuery": paths.build,
 }
+
+_FILTERS = ("properties", "fixedProperties")
+"""The keys of a series with filters."""
 
 _SECTIONS = {
     "TrendsQuery": "trendsFilter",
@@ -101,7 +110,7 @@ def compile_insight(
 
 
 def _with_place(query: Mapping[str, Any], context: QueryContext, error: SourceError) -> SourceError:
-    """The error with the path of the first HogQL expression that does not compile on its own."""
+    """The error with the path of the first part that does not compile on its own."""
     for path, text in expressions(query):
         try:
             compile_query(
@@ -109,8 +118,32 @@ def _with_place(query: Mapping[str, Any], context: QueryContext, error: SourceEr
             )
         except SourceError as own:
             return in_expression(own, path, text)
+    for path, expr in _columns(query, context):
+        try:
+            compile_query(fill("SELECT {expr} FROM events", expr=expr), context=context)
+        except SourceError as own:
+            own.attr = path
+            return own
     error.attr = error.attr or _SECTIONS[str(query["kind"])]
     return error
+
+
+def _columns(query: Mapping[str, Any], context: QueryContext) -> Iterator[tuple[str, Expression]]:
+    """What may read a column that does not exist: filters, measures and breakdowns."""
+    filters = [("properties", query.get("properties"))]
+    for path, node in entities(query):
+        filters += [(f"{path}__{key}", node.get(key)) for key in _FILTERS]
+        if node.get("math_property"):
+            measure = measure_of(node, query)
+            yield f"{path}__math_property", measure.inner or measure.value
+    for path, items in filters:
+        for own, item in single_filters(items, path):
+            yield f"{own}__key", property_condition(item, context)
+    breakdown = query.get("breakdownFilter") or {}
+    for index, item in enumerate(breakdown_items(breakdown)):
+        several = f"breakdowns__{index}__property"
+        path = several if breakdown.get("breakdowns") else "breakdown"
+        yield f"breakdownFilter__{path}", part_of(item["property"], item, context)
 
 
 def check_parts(query: Mapping[str, Any], context: QueryContext) -> None:
@@ -149,7 +182,7 @@ def expressions(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for path, node in entities(query):
         if node.get("math") == "hogql" and node.get("math_hogql"):
             yield f"{path}__math_hogql", node["math_hogql"]
-        for key in ("properties", "fixedProperties"):
+        for key in _FILTERS:
             yield from filter_expressions(node.get(key), f"{path}__{key}")
     breakdown = query.get("breakdownFilter") or {}
     if breakdown.get("breakdown_type") == "hogql":

@@ -17,7 +17,7 @@ from hoglet.hogql.ast_builders import (
     some,
 )
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import located, refused
+from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.filters.actions import action_condition
 from hoglet.hogql.filters.properties import conditions
 from hoglet.kit.errors import SourceError
@@ -56,7 +56,9 @@ def _entity(node: Node, context: QueryContext) -> Expression | None:
     if kind == _GROUP:
         return _any_of(node, context)
     if kind != "EventsNode":
-        raise refused(f"Unsupported series kind: {kind}", attr="kind")
+        key = "kind" if node.get("kind") else "type"
+        hint = near(str(kind), [known for known in _KINDS if known])
+        raise refused(f"Unsupported series {key}: {kind}{hint and '.' + hint}", attr=key)
     event = node["event"] if "event" in node else node.get("id")
     return compare("==", field("event"), constant(str(event))) if event else None
 

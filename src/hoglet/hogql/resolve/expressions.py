@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hoglet.hogql import types
-from hoglet.hogql.errors import in_expression, refused
+from hoglet.hogql.errors import in_expression, near, refused
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.functions.datetime_zone import difference, moved, units_of
 from hoglet.hogql.functions.registry import widest
@@ -361,7 +361,8 @@ def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -
     bare = name.strip().lower().removeprefix("nullable(").strip()
     function = _CASTS.get(bare.split("(")[0].rstrip(") "))
     if function is None:
-        raise refused(f"Unsupported type in cast: {name}", node)
+        hint = near(bare, _CASTS)
+        raise refused(f"Unsupported type in cast: {name}{hint and '.' + hint}", node)
     if function == "toInt" and resolver.expression(expr, scope).type.name in _FRACTIONS:
         expr = tree.Call(name="trunc", args=(expr,), start=node.start, end=node.end)
     args = (expr, *_scale(bare)) if function == "toDecimal" else (expr,)

@@ -90,8 +90,9 @@ class TableSource:
         return [name for name, field in self.table.fields.items() if field.star]
 
     def names(self) -> list[str]:
-        """Every field."""
-        return list(self.table.fields)
+        """Every field, and the group types of the project."""
+        is_grouped = "group_0" in self.table.fields
+        return [*self.table.fields, *(self._context.group_types if is_grouped else ())]
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
         """The output column of a chain, e.g. ``("person", "properties", "email")``."""
