@@ -213,13 +213,13 @@ def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> TrustedSQL:
 
 def _read_text(column: str | Expr, keys: tuple[str | int, ...], start: int) -> TrustedSQL:
     """Keys before ``start`` are read as they are."""
-    places = (place for place, key in enumerate(keys) if place >= start and isinstance(key, int))
-    place = next(places, None)
-    if place is None:
+    numbers = (at for at, key in enumerate(keys) if at >= start and isinstance(key, int))
+    index = next(numbers, None)
+    if index is None:
         return _read_at(column, keys)
-    named = (*keys[:place], str(keys[place]), *keys[place + 1 :])
-    kind = ("JSONType(", column, *_bound(keys[:place]), ")")
-    choices = (_read_text(column, named, place + 1), ", ", _read_text(column, keys, place + 1))
+    named = (*keys[:index], str(keys[index]), *keys[index + 1 :])
+    kind = ("JSONType(", column, *_bound(keys[:index]), ")")
+    choices = (_read_text(column, named, index + 1), ", ", _read_text(column, keys, index + 1))
     return TrustedSQL(parts=("if(", *kind, " = 'Object', ", *choices, ")"), type=NULLABLE_STRING)
 
 
