@@ -3,7 +3,6 @@
 import asyncio
 import re
 import signal
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import httpx
 import nats
 import psycopg
 import pytest
-from cryptography.fernet import Fernet
 
 from support.accepted import Accepted, add_destination
 from support.databases import new_postgres_database
@@ -21,7 +19,6 @@ from support.postgres_server import PostgresServer
 from support.receiver import Receiver
 from support.server import RunningServer
 from support.waiting import wait_for
-from support.warehouses import new_clickhouse_database
 
 pytestmark = pytest.mark.slow
 
@@ -33,24 +30,6 @@ TIMEOUTS = {
     "idle_in_transaction_session_timeout": 50,
     "lock_timeout": 20,
 }
-
-
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def shared(postgres_url: str, clickhouse_server: str) -> Generator[dict[str, Any]]:
-    """Settings that two servers share."""
-    with new_clickhouse_database(clickhouse_server) as warehouse:
-        yield {
-            "database_url": postgres_url,
-            "warehouse_url": warehouse,
-            "secret_keys": Fernet.generate_key().decode(),
-        }
 
 
 def test_postgres_is_restarted_during_commits(

@@ -30,13 +30,6 @@ AWAY_SECONDS = 2.0
 
 
 @pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def warehouse(tmp_path: Path) -> Generator[ClickHouseDouble]:
     double = ClickHouseDouble(tmp_path / "engine")
     double.start()

@@ -43,13 +43,6 @@ def pair(
             yield servers
 
 
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
-
-
 @pytest.mark.long
 def test_a_synchronous_standby_costs_nothing(
     pair: list[RunningServer], replicated_postgres: ReplicatedPostgres, receiver: Receiver

@@ -2,7 +2,6 @@
 
 import resource
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import httpx
@@ -15,13 +14,6 @@ from support.server import TOKEN, RunningServer
 pytestmark = pytest.mark.slow
 
 FEW = 64  # fewer than an idle server has open
-
-
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
 
 
 def test_descriptors_that_run_out(tmp_path: Path, receiver: Receiver) -> None:

@@ -5,7 +5,6 @@ written must not end what it is about.
 """
 
 import time
-from collections.abc import Generator
 
 import pytest
 
@@ -15,13 +14,6 @@ from support.server import RunningServer
 from support.small_disk import SmallDisk
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
 
 
 def ready_status(server: RunningServer) -> int:

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from support.accepted import SECONDS, Accepted, add_destination
+from support.faults import kill_while_starting
 from support.receiver import Receiver
 from support.server import RunningServer
 
@@ -23,13 +23,6 @@ pytestmark = pytest.mark.slow
 
 EVENTS = 20_000
 _ENDPOINTS = "/api/projects/1/endpoints/"
-
-
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -82,15 +75,7 @@ def test_a_migration_that_is_killed_starts_over(tmp_path: Path) -> None:
     """Kills spread over the first start, which makes the database, the warehouse and the keys."""
     server = RunningServer(tmp_path / "data")
     server.data_dir.mkdir()
-    chance = random.Random(3)  # noqa: S311 (instants)
-    command = [sys.executable, "-m", "hoglet", "serve", "--port", str(server.port)]
-    for _ in range(12):
-        process = subprocess.Popen(
-            command, env=server.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(chance.uniform(0.3, 4))
-        process.kill()
-        process.wait()
+    kill_while_starting(server, times=12, seed=3)
     server.start()
     try:
         accepted = Accepted(server)

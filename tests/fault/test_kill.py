@@ -11,7 +11,6 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Generator
 from pathlib import Path
 
 import httpx
@@ -78,13 +77,6 @@ class Sender:
                 self.due.update(
                     event_uuid for index, event_uuid in enumerate(uuids) if index % 5 == 0
                 )
-
-
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
 
 
 def _set_up(server: RunningServer, receiver: Receiver) -> None:

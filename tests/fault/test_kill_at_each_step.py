@@ -7,12 +7,10 @@ under their id, and the events of a distinct id keep their order.
 
 import os
 import time
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.fernet import Fernet
 
 from support.accepted import add_destination
 from support.dying_server import AFTER_THE_GROUP, OF_THE_LOG, STEPS, VARIABLE
@@ -20,7 +18,6 @@ from support.nats_server import NatsServer
 from support.ordered_sender import OrderedSender
 from support.receiver import Receiver
 from support.server import RunningServer
-from support.warehouses import new_clickhouse_database
 
 pytestmark = pytest.mark.slow
 
@@ -55,13 +52,6 @@ class DyingServer(RunningServer):
         assert self.process.returncode == -9, self.log()[-3000:]
 
 
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
-
-
 def _die_at_each(server: DyingServer, steps: list[str]) -> None:
     for step in steps:
         server.start_until(step)
@@ -82,17 +72,6 @@ def test_one_server_on_sqlite(tmp_path: Path, receiver: Receiver) -> None:
         sender.assert_stored(server, receiver)
     finally:
         server.stop()
-
-
-@pytest.fixture
-def shared(postgres_url: str, clickhouse_server: str) -> Generator[dict[str, Any]]:
-    """Settings that two servers share."""
-    with new_clickhouse_database(clickhouse_server) as warehouse:
-        yield {
-            "database_url": postgres_url,
-            "warehouse_url": warehouse,
-            "secret_keys": Fernet.generate_key().decode(),
-        }
 
 
 def _kill_one_of_two(

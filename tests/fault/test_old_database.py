@@ -1,10 +1,8 @@
 """kill -9 during the migration of an old database: it is unchanged, or migrated."""
 
-import random
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from sqlalchemy import create_engine
 from hoglet.migrations import migrate
 from hoglet.migrations.upgrade import alembic_config
 from support.accepted import Accepted
+from support.faults import kill_while_starting
 from support.server import RunningServer
 
 OLD = "0004"
@@ -112,15 +111,7 @@ def test_a_server_that_is_killed_while_it_upgrades(tmp_path: Path, old_database:
     server.data_dir.mkdir()
     path = server.data_dir / "hoglet.db"
     path.write_bytes(old_database.read_bytes())
-    chance = random.Random(11)  # noqa: S311 (instants)
-    words = [sys.executable, "-m", "hoglet", "serve", "--port", str(server.port)]
-    for _ in range(8):
-        process = subprocess.Popen(
-            words, env=server.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(chance.uniform(0.5, 4))
-        process.kill()
-        process.wait()
+    kill_while_starting(server, times=8, seed=11)
     server.start()
     try:
         accepted = Accepted(server)

@@ -5,7 +5,6 @@ write beyond it fails, whichever file it is. The log is such a file, too.
 """
 
 import resource
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -43,13 +42,6 @@ def limit_files(server: RunningServer, size: int) -> None:
         _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
         if hard == resource.RLIM_INFINITY:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
-
-
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
 
 
 @pytest.mark.slow

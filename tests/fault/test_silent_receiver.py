@@ -3,7 +3,6 @@
 import socket
 import threading
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -54,13 +53,6 @@ class SilentReceiver:
                 except OSError:
                     self._connections.remove(connection)
             time.sleep(0.2)
-
-
-@pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize("drips", [False, True], ids=["says nothing", "never ends"])

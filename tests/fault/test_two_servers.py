@@ -34,13 +34,6 @@ VISITS = 4  # of the third server
 
 
 @pytest.fixture
-def receiver() -> Generator[Receiver]:
-    opened = Receiver()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def shared(clickhouse_server: str) -> Generator[dict[str, Any]]:
     """Settings of all servers but the database."""
     with new_clickhouse_database(clickhouse_server) as warehouse:

@@ -1,8 +1,9 @@
-"""Damaged data folders and unprivileged processes, for tests of fault handling."""
+"""Damaged data folders, kills during a start and unprivileged processes, for fault tests."""
 
 import contextlib
 import ctypes
 import os
+import random
 import resource
 import sqlite3
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from support.server import KEY, TOKEN, free_port
+from support.server import KEY, TOKEN, RunningServer, free_port
 
 SECONDS = 120  # a start takes two on an idle machine
 _PR_CAPBSET_DROP = 24
@@ -121,3 +122,16 @@ def _drop_capabilities() -> None:
     libc = ctypes.CDLL(None)
     for capability in (_DAC_OVERRIDE, _DAC_READ_SEARCH, _NET_BIND_SERVICE):
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+def kill_while_starting(server: RunningServer, *, times: int, seed: int) -> None:
+    """Start a server and kill it before it is ready, each time after 0.3 to 4 seconds."""
+    chance = random.Random(seed)  # noqa: S311 (instants)
+    command = [sys.executable, "-m", "hoglet", "serve", "--port", str(server.port)]
+    for _ in range(times):
+        process = subprocess.Popen(
+            command, env=server.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(chance.uniform(0.3, 4))
+        process.kill()
+        process.wait()

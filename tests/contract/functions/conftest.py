@@ -1,6 +1,6 @@
 """An application with the routes of functions, on a real database in a temporary folder."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -53,6 +53,7 @@ from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.app import RequestPolicy, create_application
 from support.documented import ASYNC_RESPONSE_HOOKS
+from support.runs import Runs, ScriptedReceiver, open_runs
 from support.sandboxes import shared_sandbox
 
 KEY = "phx_test"
@@ -188,3 +189,16 @@ def attr_of() -> Callable[[httpx.Response], tuple[int, str, str]]:
         return response.status_code, body["code"], body["attr"]
 
     return read
+
+
+@pytest.fixture
+def receiver() -> Iterator[ScriptedReceiver]:
+    opened = ScriptedReceiver()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+async def runs(hoglet: Hoglet) -> AsyncIterator[Runs]:
+    async with open_runs(hoglet) as opened:
+        yield opened

@@ -6,24 +6,10 @@ import contextlib
 import pytest
 
 from hoglet.functions.runtime.loop_guard import DEPTH_PROPERTY, MAX_DEPTH
-from support.runs import ScriptedReceiver, open_runs
 
 BATCH = {"batch": {"max_events": 3, "max_seconds": 300}}
 SOON = {"batch": {"max_events": 100, "max_seconds": 0.1}}
 NAMES = "arraySort(arrayMap(e -> e.event.event, events))"
-
-
-@pytest.fixture
-def receiver():
-    opened = ScriptedReceiver()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-async def runs(hoglet):
-    async with open_runs(hoglet) as opened:
-        yield opened
 
 
 def posting(receiver, then=""):

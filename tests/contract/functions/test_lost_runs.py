@@ -12,20 +12,6 @@ from hoglet.pipeline.delivery.executor import LEASE, MOST_LOST_LEASES
 from hoglet.pipeline.delivery.run import RunRecord
 from hoglet.queue import LeaseLost
 from hoglet.queue.dead_letters import failed_jobs
-from support.runs import ScriptedReceiver, open_runs
-
-
-@pytest.fixture
-def receiver():
-    opened = ScriptedReceiver()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-async def runs(hoglet):
-    async with open_runs(hoglet) as opened:
-        yield opened
 
 
 async def destination(hoglet, receiver, **fields):

@@ -5,23 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from support.runs import ScriptedReceiver, open_runs
 from support.seeds import seeds
 
 ORDERED = {"ordered_by": "distinct_id"}
-
-
-@pytest.fixture
-def receiver():
-    opened = ScriptedReceiver()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-async def runs(hoglet):
-    async with open_runs(hoglet) as opened:
-        yield opened
 
 
 def hog(receiver):

@@ -6,22 +6,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from support.runs import ScriptedReceiver, open_runs
-
 START = datetime(2026, 1, 5, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def receiver():
-    opened = ScriptedReceiver()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-async def runs(hoglet):
-    async with open_runs(hoglet) as opened:
-        yield opened
 
 
 async def destination(hoglet, receiver, **fields):
