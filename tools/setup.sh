@@ -63,7 +63,11 @@ if [ -e "$unfinished" ] || ! { [ -e .venv/pyvenv.cfg ] && works .venv/bin/python
 fi
 : >"$unfinished"
 echo "Installing dependencies of $lock"
-uv pip install "${quiet[@]}" --compile-bytecode --python .venv/bin/python --require-hashes -r "$lock"
+if ! uv pip install "${quiet[@]}" --compile-bytecode --python .venv/bin/python --require-hashes -r "$lock"; then
+    echo "The dependencies could not be installed: see the error above. If it is the network or the package" >&2
+    echo "index (UV_DEFAULT_INDEX sets another one), repeat the command; it keeps what has been downloaded." >&2
+    exit 1
+fi
 uv pip install --quiet --python .venv/bin/python --no-deps --editable .
 .venv/bin/python -m compileall -q src/hoglet # hoglet starts in half the time
 rm "$unfinished"

@@ -131,8 +131,8 @@ async def change_project(
                 changed,
             )
             await access.activity.record(session, activity)
-            for tell in access.providers.project_changed:
-                await tell(session, project)
+            for notify in access.providers.project_changed:
+                await notify(session, project)
     access.forget()
     return project
 

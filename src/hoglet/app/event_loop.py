@@ -1,4 +1,4 @@
-"""Runs a coroutine in an event loop of its own, as ``asyncio.run``, and does not wait for ever."""
+"""Runs a coroutine like ``asyncio.run``, but does not wait forever for tasks that never end."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -22,8 +22,8 @@ _TYPES = {
 
 
 def session_properties(filters: PropertyListFilter) -> list[dict[str, Any]]:
-    """The records of a list, by name."""
-    return [_record(name) for name in sorted(_NAMES) if _is_wanted(name, filters)]
+    """The records that match a list request, sorted by name."""
+    return [_record(name) for name in sorted(_NAMES) if _matches(name, filters)]
 
 
 def session_property_types() -> dict[str, str | None]:
@@ -57,7 +57,7 @@ def _record(name: str) -> dict[str, Any]:
     return record | {"id": BUILT_IN + name}
 
 
-def _is_wanted(name: str, filters: PropertyListFilter) -> bool:
+def _matches(name: str, filters: PropertyListFilter) -> bool:
     is_numerical = _NAMES[name] == "Numeric"
     return (
         all(word in name.lower() for word in filters.words)

@@ -88,7 +88,8 @@ def run_demo(
     with tempfile.TemporaryDirectory(prefix="hoglet-demo-") as temporary:
         server, receiver = DemoServer(data_dir or Path(temporary), port), Receiver()
         try:
-            server.wait_until_ready()
+            with console.status("Starting a server"):
+                server.wait_until_ready()
             complete = _Demo(server, receiver, console).play(limit)
             if not once:
                 _stay_up(server, console)

@@ -1,6 +1,6 @@
-"""Writes requests to the spool log: each is split by the partitions of its distinct ids.
+"""Writes requests to the spool log, each split by the partitions of its distinct ids.
 
-All events of a distinct id are in one partition, so they stay in order, while several servers store
+All events of a distinct id are in one partition: they stay in order although several servers store
 the events of one project.
 
 Source: docs/adr/0037-spool-log.md.

@@ -68,7 +68,11 @@ def read_listing(query: ListParameters) -> Listing:
 
 
 def choose(listing: Listing, summaries: Sequence[FunctionSummary]) -> list[tuple[UUID, str | None]]:
-    """The ids that pass ``filters``, ``filter_groups`` and ``search``, in response order."""
+    """The functions that match ``filter_groups`` and ``search``, in response order.
+
+    Returns:
+        Pairs of an id and the kind of match of the search, None without a search.
+    """
     groups = listing.filter_groups
     matching = [
         summary
@@ -160,7 +164,9 @@ def _search(text: str | None) -> str:
 
 
 def contains(stored: Any, expected: Any) -> bool:
-    """Objects by key, arrays as subsets, scalars by value (numbers never equal booleans).
+    """Whether a stored JSON value contains an expected one.
+
+    Objects are compared by key, arrays as subsets, scalars by value; numbers never equal booleans.
 
     Example:
         >>> contains({"events": [{"id": "a", "order": 1}]}, {"events": [{"id": "a"}]})

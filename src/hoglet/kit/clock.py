@@ -33,7 +33,7 @@ class SystemClock:
 
 
 def unix_seconds() -> float:
-    """The time of :class:`SystemClock` in seconds since 1970, for a twentieth of what it takes."""
+    """The time of :class:`SystemClock` in seconds since 1970, at a twentieth of its cost."""
     return time.time()
 
 
@@ -84,7 +84,7 @@ _VARIANT = 0x2 << 62
 
 
 _RANDOM_BYTES = 10
-_RANDOM_AT_ONCE = 256  # each read lets other threads run, who then have to be waited for
+_RANDOM_AT_ONCE = 256  # each read lets other threads run, and then has to wait for them
 _random_parts: list[int] = []  # unused low halves of ids; pop() and extend() are atomic
 os.register_at_fork(after_in_child=_random_parts.clear)
 
@@ -102,7 +102,7 @@ def new_id() -> uuid.UUID:
 
 
 def new_id_text() -> str:
-    """The text of a new id, for a third of what the id and its text take.
+    """The text of a new id, at a third of the cost of :func:`new_id` and ``str``.
 
     Example:
         >>> len(new_id_text())
@@ -117,7 +117,7 @@ os.register_at_fork(after_in_child=_random_texts.clear)
 
 
 def random_id_text() -> str:
-    """The text of a version 4 UUID from the system's randomness, which is read for many at once.
+    """A version 4 UUID as text; the system's randomness is read for many of them at once.
 
     Concurrency: may be called by all threads.
 
@@ -208,14 +208,13 @@ def timezone_names() -> frozenset[str]:
 
 
 def until_tick(seconds: float, now: float | None = None) -> float:
-    """How long to pause: at most ``seconds``, and less by up to a second to end with others.
+    """Shorten a pause by less than a second, so that it ends together with others.
 
-    Idle tasks that end their pauses together wake the process up once.
-
-    Shorter pauses than half a second stay as they are.
+    Idle tasks whose pauses end together wake the process up only once. Pauses of less than half a
+    second are not shortened.
 
     Args:
-        seconds: the longest pause.
+        seconds: the length of the pause.
         now: a time of ``time.monotonic``; the current one by default.
 
     Example:

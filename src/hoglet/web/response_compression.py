@@ -156,7 +156,7 @@ class Compression:
             encoding = None
         extensions = scope.get("extensions") or {}
         if encoding is not None and _SEND_FILE in extensions:
-            # With this extension, the server would send files itself, uncompressed.
+            # The server would otherwise send files itself, uncompressed.
             scope["extensions"] = {
                 name: extensions[name] for name in extensions.keys() - {_SEND_FILE}
             }

@@ -81,7 +81,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
             row = await self._get(session, key_id)
             await self._check(session, {**self._logged(row), **given})
             if "scopes" in given and ANY_SCOPE not in given["scopes"]:
-                await self._keep_one_with_everything(session, row)
+                await self._keep_an_unrestricted_key(session, row)
             if "scoped_organizations" in given:
                 given["scoped_organizations"] = [str(e) for e in given["scoped_organizations"]]
             await self._apply(session, row, given)
@@ -97,7 +97,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         return None if project is None else project.id
 
     async def _check_delete(self, session: AsyncSession, row: PersonalKeyRow) -> None:
-        await self._keep_one_with_everything(session, row)
+        await self._keep_an_unrestricted_key(session, row)
 
     async def _check(self, session: AsyncSession, fields: Fields) -> None:
         check_scopes(fields["scopes"])
@@ -115,7 +115,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         _check_within("scoped_teams", own.scoped_teams, fields["scoped_teams"])
         _check_within("scoped_organizations", own.scoped_organizations, organizations)
 
-    async def _keep_one_with_everything(self, session: AsyncSession, row: PersonalKeyRow) -> None:
+    async def _keep_an_unrestricted_key(self, session: AsyncSession, row: PersonalKeyRow) -> None:
         if ANY_SCOPE not in (row.scopes or [ANY_SCOPE]):
             return
         others = await repository.personal_keys_of(session, self._user.id)

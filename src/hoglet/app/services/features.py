@@ -89,7 +89,7 @@ def build_person_changes(
     endpoints: EndpointServices,
     cohorts: CohortServices,
 ) -> PersonChangeServices:
-    """Services on the shared database, queue and warehouse."""
+    """The services that delete and split persons, with what must follow in other features."""
     activity = services.access.activity
     deletions = PersonDeletions(
         database=services.database,

@@ -1,4 +1,4 @@
-"""Turns startup failures into one-sentence messages for the operator.
+"""Turns startup failures into messages of one sentence for the operator.
 
 Packages do not translate library errors; :func:`startup_faults` wraps the whole startup.
 """

@@ -18,7 +18,7 @@ _SURE_ROOTS = frozenset({"project", "source", "event", "person", "groups", "inpu
 
 
 class InputsFailed(Exception):
-    """An input could not be built; the message has its name and the cause."""
+    """An input could not be built; the message names it and the cause."""
 
 
 def build_inputs(

@@ -11,13 +11,13 @@ Source: docs/spec/data-and-queries.md#72-functions-array-join-paths.
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
 
 from hoglet.hogql.errors import SYNTAX, in_expression
 from hoglet.hogql.frontend.restore import DISTINCT_ON, restored
+from hoglet.hogql.frontend.syntax_errors import error_in_brackets, reword
 from hoglet.hogql.frontend.unsupported import (
     CONSTANTS,
     closing_bracket,
@@ -27,7 +27,6 @@ from hoglet.hogql.frontend.unsupported import (
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_query, parse_query_expression
-from hoglet.syntax.refusals import HINTS_OF_PROGRAMS, in_words
 from hoglet.syntax.scan import tokens
 from hoglet.syntax.source_span import source_span
 
@@ -55,9 +54,9 @@ def read_query(source: str) -> "tree.Query":
         parsed = parse_query(hidden)
     except SourceError as error:
         if error.error_code == "source_error":
-            error = _error_in_brackets(error, hidden)
+            error = error_in_brackets(error, hidden)
             error.error_code = SYNTAX
-        _in_words_of_queries(error, source)
+        reword(error, source)
         raise error from None
     refuse_empty_names(source)
     refuse_dropped_syntax(source)
@@ -83,136 +82,11 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
-            _in_words_of_queries(error, source)
+            reword(error, source)
         if path is not None:
             raise in_expression(error, path, source) from None
         raise
     return show_escapes(parsed, stand_in) if stand_in else parsed
-
-
-_BEGINNING = re.compile(r"mismatched input '(?P<word>.*)' expecting \{SELECT", re.DOTALL)
-_NO_QUERY = re.compile(r"A query begins with SELECT or WITH, not with '(?P<word>[a-z_]+)'", _ANY)
-
-
-_QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with)\b)", _ANY)
-
-
-_MAX_BRACKETS = 10  # each is parsed once more
-
-
-def _error_in_brackets(error: SourceError, source: str) -> SourceError:
-    """The error of the innermost bracketed query around the error that does not parse.
-
-    The parser tries such a query as an expression too, and complains about its first word.
-    """
-    blank = without_constants(source)
-    brackets = [*_QUERY_IN_BRACKETS.finditer(blank, 0, error.start)][-_MAX_BRACKETS:]
-    for bracket in reversed(brackets):
-        start, end = bracket.end(), closing_bracket(blank, bracket.end())
-        if end <= error.start:
-            continue
-        inner = source[start : end - (blank[end - 1] == ")")]
-        try:
-            parse_query(inner)
-        except SourceError as within:
-            within = _error_in_brackets(within, inner)
-            is_at_end = within.start >= len(inner.rstrip())
-            at = (end - 1, end) if is_at_end else (start + within.start, start + within.end)
-            span = source_span(source, *at)
-            return SourceError(within.message, span, hint=within.hint)
-    return error
-
-
-def _in_words_of_queries(error: SourceError, source: str) -> None:
-    """Replace the parser's words, and its hints about programs."""
-    error.message = _in_words(error, source)
-    hint = None if error.hint in HINTS_OF_PROGRAMS else error.hint
-    error.hint = _hint(source, error) or hint
-    match = _NO_QUERY.match(error.message)
-    if match is not None and source.startswith(match["word"], error.start):
-        error.end = error.start + len(match["word"])
-        error.hint = _misspelled([match["word"]]) or "queries only read: SELECT event FROM events"
-
-
-def _in_words(error: SourceError, source: str) -> str:
-    """The parser's message without token names."""
-    message = error.message
-    if match := _BEGINNING.match(message):
-        words = match["word"].strip(" '\n").split()
-        if words in ([], ["<eof>"]):
-            return "The query ends too early"
-        return f"A query begins with SELECT or WITH, not with '{words[0][:40]}'"
-    return in_words(message, source, error.start, what="query")
-
-
-_NEAR = 30  # characters around the position of the error
-_HINTS = (
-    (re.compile(r"\.\s*-\s*\d"), "list positions from 1 on, e.g. properties.list.1"),
-    (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
-    (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),
-    (re.compile(r"\*\s*replace\s*\(", _ANY), "* EXCLUDE (a), f(a) AS a"),
-    (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
-    (re.compile(r"\b(?:regexp|rlike|similar\s+to)\b", _ANY), "x =~ 'pattern'"),
-    (re.compile(r"->>?\s*'"), "properties.key or properties['a key']"),
-    (re.compile(r"\bi?like\s*[%_]", _ANY), "event LIKE '%a%', the pattern as a string"),
-    (
-        re.compile(
-            r"(?<!interval)\s\d+\s+(?:second|minute|hour|day|week|month|quarter|year)s?\b", _ANY
-        ),
-        "INTERVAL 5 MINUTE",
-    ),
-    (re.compile(r"\b(?:group|order)\s+(?!by\b)\w", _ANY), "GROUP BY x, ORDER BY x"),
-    (
-        re.compile(
-            r"\binterval\s+\S+\s+(?!(?:second|minute|hour|day|week|month|quarter|year)s?\b)\w", _ANY
-        ),
-        "interval 1 day; units are second, minute, hour, day, week, month, quarter, year",
-    ),
-    (re.compile(r"\bexcept\s+distinct\b", _ANY), "SELECT DISTINCT x ... EXCEPT SELECT y"),
-    (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
-    (re.compile(r"\bmod\b", _ANY), "a % b"),
-    (
-        re.compile(r"[)\]]\s+(?:second|minute|hour|day|week|month|quarter|year)s?\b", _ANY),
-        "AS before the name: toDate(timestamp) AS day",
-    ),
-)
-"""Syntax of other dialects, and its HogQL equivalent."""
-
-
-def _hint(source: str, error: SourceError) -> str | None:
-    if error.message == "unterminated string literal":
-        return "a quote inside a string is doubled: 'it''s'"
-    start = max(0, error.start - _NEAR)
-    blank = without_constants(source)
-    around = blank[start : error.start + _NEAR]
-    instead = next((words for pattern, words in _HINTS if pattern.search(around)), None)
-    if instead is None and _is_unended_case(blank):
-        instead = "CASE WHEN a THEN b ELSE c END"
-    if instead is not None:
-        return f"write {instead}"
-    here = _WORD.match(blank, error.start)
-    return _misspelled([*_WORD.findall(blank[: error.start])[-3:], *([here[0]] if here else [])])
-
-
-_WORD = re.compile(r"(?<![.$\w])[a-z]+\b(?!\s*[.(])", _ANY)
-_KEYWORDS = (
-    "select", "from", "where", "group", "having", "order", "limit", "offset", "join", "left",
-    "union", "between", "distinct", "interval", "and",
-)  # fmt: skip
-
-
-def _misspelled(words: list[str]) -> str | None:
-    """A hint for the word that is nearly a keyword; the parser takes ``form`` for an alias."""
-    for word in reversed(words):
-        close = get_close_matches(word.lower(), _KEYWORDS, 1, 0.75)
-        if close and word.lower().removesuffix("s") != close[0]:
-            return f"did you mean {close[0].upper()} instead of '{word}'?"
-    return None
-
-
-def _is_unended_case(blank: str) -> bool:
-    words = [word.lower() for word in _WORD.findall(blank)]
-    return words.count("case") > words.count("end")
 
 
 def reworded(source: str) -> str:

@@ -1,0 +1,134 @@
+"""Rewords syntax errors of the parser for people who write queries, and adds hints.
+
+The parser's messages name tokens and speak of programs. A hint names the HogQL equivalent of
+another dialect's syntax, or the keyword that is nearly spelled.
+"""
+
+import re
+from difflib import get_close_matches
+
+from hoglet.hogql.frontend.unsupported import closing_bracket, without_constants
+from hoglet.kit.errors import SourceError
+from hoglet.syntax.parse import parse_query
+from hoglet.syntax.refusals import HINTS_OF_PROGRAMS, in_words
+from hoglet.syntax.source_span import source_span
+
+_ANY = re.IGNORECASE
+_UNIT = r"(?:second|minute|hour|day|week|month|quarter|year)s?\b"
+_BEGINNING = re.compile(r"mismatched input '(?P<word>.*)' expecting \{SELECT", re.DOTALL)
+_NO_QUERY = re.compile(r"A query begins with SELECT or WITH, not with '(?P<word>[a-z_]+)'", _ANY)
+_QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with)\b)", _ANY)
+_MAX_BRACKETS = 10  # each is parsed once more
+
+
+def error_in_brackets(error: SourceError, source: str) -> SourceError:
+    """The error of the innermost bracketed query around the error that does not parse.
+
+    The parser tries such a query as an expression too, and complains about its first word.
+    """
+    blank = without_constants(source)
+    brackets = [*_QUERY_IN_BRACKETS.finditer(blank, 0, error.start)][-_MAX_BRACKETS:]
+    for bracket in reversed(brackets):
+        start, end = bracket.end(), closing_bracket(blank, bracket.end())
+        if end <= error.start:
+            continue
+        inner = source[start : end - (blank[end - 1] == ")")]
+        try:
+            parse_query(inner)
+        except SourceError as within:
+            within = error_in_brackets(within, inner)
+            is_at_end = within.start >= len(inner.rstrip())
+            at = (end - 1, end) if is_at_end else (start + within.start, start + within.end)
+            span = source_span(source, *at)
+            return SourceError(within.message, span, hint=within.hint)
+    return error
+
+
+def reword(error: SourceError, source: str) -> None:
+    """Replace the parser's message by one about queries, and its hint by one about HogQL.
+
+    Args:
+        error: the parser's error, which is changed.
+        source: the text as the user wrote it.
+    """
+    error.message = _in_words(error, source)
+    hint = None if error.hint in HINTS_OF_PROGRAMS else error.hint
+    error.hint = _hint(source, error) or hint
+    match = _NO_QUERY.match(error.message)
+    if match is not None and source.startswith(match["word"], error.start):
+        error.end = error.start + len(match["word"])
+        error.hint = _misspelled([match["word"]]) or "queries only read: SELECT event FROM events"
+
+
+def _in_words(error: SourceError, source: str) -> str:
+    """The parser's message without token names."""
+    message = error.message
+    if match := _BEGINNING.match(message):
+        words = match["word"].strip(" '\n").split()
+        if words in ([], ["<eof>"]):
+            return "The query ends too early"
+        return f"A query begins with SELECT or WITH, not with '{words[0][:40]}'"
+    return in_words(message, source, error.start, what="query")
+
+
+_NEAR = 30  # characters around the position of the error
+_HINTS = (
+    (re.compile(r"\.\s*-\s*\d"), "list positions from 1 on, e.g. properties.list.1"),
+    (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
+    (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),
+    (re.compile(r"\*\s*replace\s*\(", _ANY), "* EXCLUDE (a), f(a) AS a"),
+    (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
+    (re.compile(r"\b(?:regexp|rlike|similar\s+to)\b", _ANY), "x =~ 'pattern'"),
+    (re.compile(r"->>?\s*'"), "properties.key or properties['a key']"),
+    (re.compile(r"\bi?like\s*[%_]", _ANY), "event LIKE '%a%', the pattern as a string"),
+    (re.compile(rf"(?<!interval)\s\d+\s+{_UNIT}", _ANY), "INTERVAL 5 MINUTE"),
+    (re.compile(r"\b(?:group|order)\s+(?!by\b)\w", _ANY), "GROUP BY x, ORDER BY x"),
+    (
+        re.compile(rf"\binterval\s+\S+\s+(?!{_UNIT})\w", _ANY),
+        "interval 1 day; units are second, minute, hour, day, week, month, quarter, year",
+    ),
+    (re.compile(r"\bexcept\s+distinct\b", _ANY), "SELECT DISTINCT x ... EXCEPT SELECT y"),
+    (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
+    (re.compile(r"\bmod\b", _ANY), "a % b"),
+    (
+        re.compile(rf"[)\]]\s+{_UNIT}", _ANY),
+        "AS before the name: toDate(timestamp) AS day",
+    ),
+)
+"""Syntax of other dialects, and its HogQL equivalent."""
+
+
+def _hint(source: str, error: SourceError) -> str | None:
+    if error.message == "unterminated string literal":
+        return "a quote inside a string is doubled: 'it''s'"
+    start = max(0, error.start - _NEAR)
+    blank = without_constants(source)
+    around = blank[start : error.start + _NEAR]
+    instead = next((words for pattern, words in _HINTS if pattern.search(around)), None)
+    if instead is None and _is_unended_case(blank):
+        instead = "CASE WHEN a THEN b ELSE c END"
+    if instead is not None:
+        return f"write {instead}"
+    here = _WORD.match(blank, error.start)
+    return _misspelled([*_WORD.findall(blank[: error.start])[-3:], *([here[0]] if here else [])])
+
+
+_WORD = re.compile(r"(?<![.$\w])[a-z]+\b(?!\s*[.(])", _ANY)
+_KEYWORDS = (
+    "select", "from", "where", "group", "having", "order", "limit", "offset", "join", "left",
+    "union", "between", "distinct", "interval", "and",
+)  # fmt: skip
+
+
+def _misspelled(words: list[str]) -> str | None:
+    """A hint for the word that is nearly a keyword; the parser takes ``form`` for an alias."""
+    for word in reversed(words):
+        close = get_close_matches(word.lower(), _KEYWORDS, 1, 0.75)
+        if close and word.lower().removesuffix("s") != close[0]:
+            return f"did you mean {close[0].upper()} instead of '{word}'?"
+    return None
+
+
+def _is_unended_case(blank: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(blank)]
+    return words.count("case") > words.count("end")
