@@ -594,8 +594,18 @@ def _unfit(name: str, text: str) -> ValueError:
     return error
 
 
+def _in_words(message: str) -> str:
+    """A message of the validator, which names its own input and parser, for operators.
+
+    Example:
+        >>> _in_words("Input should be a valid integer, unable to parse string as an integer")
+        'it must be a valid integer'
+    """
+    return message.partition(", unable to ")[0].replace("Input should be", "it must be")
+
+
 def _sentence(problem: ErrorDetails, given: dict[str, Any]) -> str:
-    """``HOGLET_PORT is "abc": input should be …``; values of secrets are not shown."""
+    """``HOGLET_PORT is "abc": it must be a valid integer.``; values of secrets are not shown."""
     cause = problem.get("ctx", {}).get("error")
     notes: list[str] = getattr(cause, "__notes__", [])
     name = notes[0] if notes else str(problem["loc"][0])
@@ -603,5 +613,5 @@ def _sentence(problem: ErrorDetails, given: dict[str, Any]) -> str:
         f"--{name.replace('_', '-')}" if given.get(name) is not None else f"HOGLET_{name.upper()}"
     )
     value = "" if notes or name in _SECRET else f' is "{problem["input"]}"'
-    text = str(cause) if isinstance(cause, ValueError) else problem["msg"]
+    text = str(cause) if isinstance(cause, ValueError) else _in_words(problem["msg"])
     return f"{visible}{value}: {text[:1].lower()}{text[1:]}."
