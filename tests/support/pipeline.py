@@ -35,6 +35,7 @@ from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.pipeline.ingest.spool_log.source import LogSource
 from hoglet.pipeline.ingest.worker import BatchWorker, IngestMonitoring, ProjectSources
+from hoglet.pipeline.lost_writes import LostWrites
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
@@ -138,7 +139,14 @@ class Line:
         )
         processor = GroupProcessor(self.calls, database, self.events)
         self.spool_log = spool_log or RowLog(database)
-        self.owner = PartitionOwner(database, clock, name=str(new_id()), log_name=LOG)
+        self.lost_writes = LostWrites(self.registry, clock)
+        self.owner = PartitionOwner(
+            database,
+            clock,
+            name=str(new_id()),
+            log_name=LOG,
+            on_lost_commits=lambda: self.lost_writes.report("database"),
+        )
         self.losses = SpoolLosses(database, self.warnings, self.registry)
         ranges = LogRanges(self.spool_log, self.owner, database, self.queue, self.losses)
         self.log_source = LogSource(self.spool_log, ranges)
@@ -149,7 +157,9 @@ class Line:
                 *([self.log_source] if self.uses_log else []),
                 JobSource(self.queue, database, clock),
             ],
-            stages=GroupStages(processor, self.definitions, warehouse, self.committer),
+            stages=GroupStages(
+                processor, self.definitions, warehouse, self.committer, self.lost_writes
+            ),
             projects=ProjectSources(access, self.functions, "https://hoglet.example"),
             monitoring=IngestMonitoring(self.health, IngestMetrics(self.registry)),
             limits=limits,

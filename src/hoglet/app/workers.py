@@ -148,7 +148,9 @@ def build_ingestion(
         queue = services.queue.consumer(number) if number else services.queue
         return BatchWorker(
             sources=[*logs, JobSource(queue, services.database, services.clock)],
-            stages=GroupStages(processor, definitions, services.warehouse, committer),
+            stages=GroupStages(
+                processor, definitions, services.warehouse, committer, services.lost_writes
+            ),
             projects=projects,
             monitoring=monitoring,
             limits=GroupLimits(
@@ -200,6 +202,7 @@ def _log_sources(
             name=services.name,
             log_name=each.name,
             logs=[log.name for log in services.spool_logs],
+            on_lost_commits=partial(services.lost_writes.report, "database"),
         )
         owners.append(owner)
         ranges = LogRanges(each.log, owner, services.database, services.queue, losses)
@@ -212,7 +215,7 @@ def build_pipeline(
 ) -> list[BackgroundWorker]:
     """The workers of the pipeline: ingestion, runs, replication of persons, ingestion warnings."""
     batches, owners, copies, committer = build_ingestion(services, features, outbox, bursts)
-    maintenance = _maintenance(services, features, outbox)
+    maintenance, checkpoints = _maintenance(services, features, outbox), services.checkpoints
     internal = JobHandler(_internal_events(services, features, committer).work, finishes_jobs=True)
     backfills = JobHandler(_backfills(services, features).work, finishes_jobs=True)
     deletions = JobHandler(features.person_changes.deletions.work)
@@ -222,6 +225,7 @@ def build_pipeline(
         *(BackgroundWorker("batches", worker.run, worker.stop) for worker in batches),
         *(BackgroundWorker("spool owner", owner.run, owner.stop) for owner in owners),
         BackgroundWorker("copies", copies.run, copies.stop),
+        BackgroundWorker("checkpoints", checkpoints.run, checkpoints.stop),
         _leased(services, "person deletions", DELETIONS_QUEUE, deletions, DELETION_POLICY),
         BackgroundWorker("maintenance", maintenance.run, maintenance.stop),
     ]

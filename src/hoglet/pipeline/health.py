@@ -15,9 +15,14 @@ _MAX_ERROR_LENGTH = 200  # characters of an engine's error
 
 
 class PipelineHealth:
-    """Failures of a process with the role pipeline; kept in memory, so a restart resets them."""
+    """Failures of a process with the role pipeline; kept in memory, so a restart resets them.
+
+    Attributes:
+        stored_groups: number of groups that this process has stored.
+    """
 
     def __init__(self, registry: CollectorRegistry) -> None:
+        self.stored_groups = 0
         self._parts: dict[Part, dict[int, str]] = {part: {} for part in PARTS}
         self._groups: dict[UUID, tuple[float, str]] = {}
         failing = Gauge(
@@ -49,6 +54,7 @@ class PipelineHealth:
 
     def group_stored(self, group: UUID, *, worker: int = 0) -> None:
         """Record that a group was stored."""
+        self.stored_groups += 1
         self.works("events", worker=worker)
         self._groups.pop(group, None)
 

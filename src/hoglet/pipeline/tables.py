@@ -63,3 +63,13 @@ class HostRateRow(Base):
 
     name: Mapped[str] = mapped_column(String(300), primary_key=True)
     next_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class WarehouseCheckpointRow(Base):
+    """The last checkpoint that was taken, and the last one that the warehouse has; one row."""
+
+    __tablename__ = "warehouse_checkpoint"
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    taken: Mapped[int] = mapped_column(BigInteger)
+    confirmed: Mapped[int] = mapped_column(BigInteger)

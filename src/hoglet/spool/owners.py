@@ -50,6 +50,7 @@ class PartitionOwner:
         name: unique name of this process.
         log_name: name of the log.
         logs: names of all logs that this process consumes; by default this one.
+        on_lost_commits: called if the database has lost commits that it had confirmed.
     """
 
     def __init__(
@@ -60,12 +61,14 @@ class PartitionOwner:
         name: str,
         log_name: str,
         logs: Sequence[str] = (),
+        on_lost_commits: Callable[[], None] | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._name = name
         self._log = log_name
         self._logs = " ".join(logs or [log_name])
+        self._on_lost_commits = on_lost_commits
         self.on_taken: Callable[[set[int]], None] | None = None
         self._positions: dict[int, Position] = {}
         self._held: set[int] = set()
@@ -168,6 +171,9 @@ class PartitionOwner:
             free = await self._whole(session, living) if has_free else []
             claimable = _claimable(free, share - len(mine)) + _unknown(mine, known)
             taken = await positions.take(session, self._log, claimable, self._name)
+        unmoved = {key: each for key, each in known.items() if self._positions.get(key) is each}
+        if self._on_lost_commits is not None and _has_lost_commits(everything, unmoved):
+            self._on_lost_commits()
         self._adopt(mine, given_up, taken)
 
     def _is_idle(self, stored: Position) -> bool:
@@ -267,6 +273,16 @@ def _unknown(mine: Mapping[int, Position], known: Mapping[int, Position]) -> lis
         or known[each].epoch != stored.epoch
         or known[each].done_upto > stored.done_upto
     ]
+
+
+def _has_lost_commits(stored: Sequence[Position], known: Mapping[int, Position]) -> bool:
+    """Whether a position in the database is before one that it had confirmed to this process."""
+    return any(
+        (each.epoch, each.done_upto)
+        < (known[each.partition].epoch, known[each.partition].done_upto)
+        for each in stored
+        if each.partition in known
+    )
 
 
 def _claimable(free: Sequence[Position], capacity: int) -> list[int]:

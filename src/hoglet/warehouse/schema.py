@@ -36,6 +36,14 @@ _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
 _IDENTITY = """CREATE TABLE IF NOT EXISTS hoglet_identity ${on_cluster} (
     id UUID, created_at DateTime64(6) DEFAULT now64(6)
 ) ENGINE = ${replicated}MergeTree${path} ORDER BY created_at SETTINGS ${durable}"""
+_CHECKPOINTS = """CREATE TABLE IF NOT EXISTS hoglet_checkpoints ${on_cluster} (
+    number UInt64
+) ENGINE = ${replicated}ReplacingMergeTree(${replica}number) ORDER BY tuple()"""
+_BOOKKEEPING = {
+    "hoglet_ddl": _RECORD,
+    "hoglet_identity": _IDENTITY,
+    "hoglet_checkpoints": _CHECKPOINTS,
+}
 _TABLES = "SELECT name FROM system.tables WHERE database = currentDatabase()"
 _NAME = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)\$\{local\}")
 _SHARDED = re.compile(r"-- distributed by: (.+)")
@@ -83,7 +91,7 @@ def table_names(*, cluster: str | None = None) -> set[str]:
     """All tables that the schema consists of, e.g. ``{"events", "events_local", …}``."""
     tables = {migration.table for migration in migrations() if migration.table}
     local = {f"{table}_local" for table in tables} if cluster else set[str]()
-    return {"hoglet_ddl", "hoglet_identity"} | tables | local
+    return set(_BOOKKEEPING) | tables | local
 
 
 async def create_everywhere(
@@ -156,7 +164,7 @@ def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> st
 
 def _bookkeeping(cluster: str | None) -> Iterator[str]:
     """Bookkeeping tables, fully replicated so that every node sees the same migrations."""
-    for name, template in (("hoglet_ddl", _RECORD), ("hoglet_identity", _IDENTITY)):
+    for name, template in _BOOKKEEPING.items():
         yield _substituted(template, cluster, Retention(), everywhere_replica(name))
 
 

@@ -63,6 +63,35 @@ async def test_events_that_join_a_group_are_stored(line: Line) -> None:
     assert await _stored(line, first) >= 1
 
 
+async def test_events_of_a_lost_commit_are_stored_once_if_the_loss_was_noticed(line: Line) -> None:
+    first = await _capture(line)
+    await _store_and_lose_the_commit(line)
+    async with open_line(line.database, line.warehouse, line.clock, 1) as other:
+        second = await _capture(other)
+        other.lost_writes.report("database")
+        third = await _capture(other)
+        await other.work()
+
+    assert [await _stored(line, each) for each in (first, second, third)] == [1, 1, 1]
+
+
+async def test_a_running_server_notices_the_loss(line: Line) -> None:
+    first = await _capture(line)
+    assert await line.batches.work_once()
+    await line.owner.divide()
+    assert line.lost_writes.warnings() == []
+    async with line.database.write() as session:
+        await session.execute(update(SpoolPositionRow).values(done_upto=0))
+        await session.execute(delete(KnownUuidRow))
+    second = await _capture(line)
+
+    await line.owner.divide()
+    await line.work()
+
+    assert len(line.lost_writes.warnings()) == 1
+    assert [await _stored(line, each) for each in (first, second)] == [1, 1]
+
+
 async def test_a_group_with_the_same_members_is_stored_once(line: Line) -> None:
     uuid = await _capture(line)
     await _store_and_lose_the_commit(line)

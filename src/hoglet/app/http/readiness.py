@@ -50,9 +50,10 @@ class Readiness:
         return checks
 
     async def warnings(self) -> list[str]:
-        """Failed jobs, dead letters, and workers that keep dying."""
+        """Lost writes, failed jobs, dead letters, and workers that keep dying."""
         await self._count()
-        warnings = [
+        warnings = self._services.lost_writes.warnings()
+        warnings += [
             f"{number} jobs of the queue {queue} failed permanently; see hoglet admin queues failed"
             for queue, number in sorted(self._failed_jobs.items())
             if queue != SPOOL_QUEUE

@@ -16,12 +16,14 @@ from hoglet.app.services.sandboxes import Sandboxes
 from hoglet.app.startup.native_stderr import native_stderr
 from hoglet.app.startup.secret_keys import open_secret_keys
 from hoglet.app.startup.spool_logs import open_spool_logs
-from hoglet.app.startup.warehouse_identity import claim_warehouse, embedded_writer
+from hoglet.app.startup.warehouse_identity import claim_warehouse, embedded_writer, is_durable
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.kit.clock import Clock, new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.outbound.client import Outbound
+from hoglet.pipeline.checkpoints import Checkpoints
 from hoglet.pipeline.health import PipelineHealth
+from hoglet.pipeline.lost_writes import LostWrites
 from hoglet.queue.sql import SqlQueue
 from hoglet.settings import Settings
 from hoglet.spool import NamedLog
@@ -44,6 +46,8 @@ class Services(msgspec.Struct):
     access: AccessService
     registry: CollectorRegistry
     health: PipelineHealth
+    lost_writes: LostWrites
+    checkpoints: Checkpoints
     secret_keys: list[str]
     spool_logs: list[NamedLog]
 
@@ -73,6 +77,16 @@ async def open_services(
         sandboxes = Sandboxes(settings, registry)
         stack.push_async_callback(sandboxes.close)
         outbound = await stack.enter_async_context(Outbound(allow_hosts=settings.allow_hosts))
+        health, lost_writes = PipelineHealth(registry), LostWrites(registry, clock)
+        checkpoints = Checkpoints(
+            database,
+            warehouse,
+            lost_writes,
+            health,
+            is_replicated=settings.warehouse_cluster is not None,
+        )
+        if with_warehouse and "pipeline" in settings.roles and is_durable(settings):
+            await checkpoints.compare()
         name = _server_name()
         yield Services(
             name=name,
@@ -85,7 +99,9 @@ async def open_services(
             outbound=outbound,
             access=_access(settings, database, clock, secret_keys),
             registry=registry,
-            health=PipelineHealth(registry),
+            health=health,
+            lost_writes=lost_writes,
+            checkpoints=checkpoints,
             secret_keys=secret_keys,
             spool_logs=await open_spool_logs(database, settings, stack),
         )

@@ -18,17 +18,23 @@ from hoglet.access.tables import ProjectRow
 from hoglet.app.startup.errors import StartupFault
 from hoglet.app.startup.tables import WarehouseIdentityRow
 from hoglet.kit.clock import Clock
+from hoglet.pipeline.tables import WarehouseCheckpointRow
 from hoglet.settings import Settings
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.identity import store_warehouse_identity, warehouse_identity
 
-IN_MEMORY = "chdb://:memory:"
+_IN_MEMORY = "chdb://:memory:"
 
 # Arbitrary constants that nothing else in the database locks.
 _CLAIM_LOCK = 7_226_312
 _WRITER_LOCK = 7_226_313
 _ADVICE = "or run `hoglet admin warehouse adopt` to accept this one with its events."
+
+
+def is_durable(settings: Settings) -> bool:
+    """Whether the warehouse is still there at the next start."""
+    return not settings.resolved_warehouse_url().startswith(_IN_MEMORY)
 
 
 async def claim_warehouse(
@@ -41,9 +47,9 @@ async def claim_warehouse(
     Raises:
         StartupFault: the database belongs to another warehouse.
     """
-    url = settings.resolved_warehouse_url()
-    if url.startswith(IN_MEMORY):
+    if not is_durable(settings):
         return
+    url = settings.resolved_warehouse_url()
     async with database.write() as session:
         # Two concurrent first starts: one records, the other compares.
         await database.serialize(session, _CLAIM_LOCK)
@@ -71,6 +77,7 @@ async def _may_replace(database: Database, session: AsyncSession) -> bool:
 async def forget_warehouse(session: AsyncSession) -> None:
     """Let the next start accept any warehouse."""
     await session.execute(delete(WarehouseIdentityRow))
+    await session.execute(delete(WarehouseCheckpointRow))
 
 
 @asynccontextmanager

@@ -25,6 +25,8 @@ from hoglet.pipeline.ingest.ipc import EVENT_COLUMNS, BatchResult, ReadRequest
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.sources import SpooledGroup
 from hoglet.pipeline.ingest.split_group import GroupPieces
+from hoglet.pipeline.ingest.unstored_rows import unstored_rows
+from hoglet.pipeline.lost_writes import LostWrites
 from hoglet.pipeline.storage_failures import is_conflict, is_storage_failure
 from hoglet.queue import LeaseLost
 from hoglet.spool.positions import OwnershipLost
@@ -244,12 +246,16 @@ def _is_refusal(error: Exception) -> bool:
 
 
 class GroupStages(msgspec.Struct, frozen=True):
-    """The stages of a group: process it, record property types, insert rows, commit."""
+    """The stages of a group: process it, record property types, insert rows, commit.
+
+    ``lost_writes`` knows which groups may be in the warehouse under another name.
+    """
 
     processor: GroupProcessor
     definitions: DefinitionTracker
     warehouse: Warehouse
     committer: GroupCommitter
+    lost_writes: LostWrites
 
 
 class GroupWriter:
@@ -266,6 +272,7 @@ class GroupWriter:
         self._definitions = stages.definitions
         self._warehouse = stages.warehouse
         self._committer = stages.committer
+        self._lost_writes = stages.lost_writes
         self._access = access
         self._metrics = metrics
 
@@ -369,7 +376,16 @@ class GroupWriter:
         run.is_inserted = True
         for name in {name: None for result in results for name in result.blocks}:
             rows = b"\n".join(result.blocks[name] for result in results if name in result.blocks)
+            if self._may_be_stored(run):
+                rows = await unstored_rows(self._warehouse, rows)
             token = f"{run.group.id}:{name}"
             started = time.perf_counter()
             await self._warehouse.insert_block("events", EVENT_COLUMNS, rows, dedup_token=token)
             self._metrics.insert_seconds.observe(time.perf_counter() - started)
+
+    def _may_be_stored(self, run: GroupRun) -> bool:
+        """Whether the database may have lost the commit of events of this group."""
+        until = self._lost_writes.doubtful_until
+        return until is not None and any(
+            part.received_at <= until for request in run.requests for part in request.parts
+        )
