@@ -231,7 +231,7 @@ class Settings(BaseSettings):
         None,
         description="`nats://…` of a NATS server with JetStream that keeps accepted events until "
         "they are stored; PostgreSQL by default. The path names the stream (`hoglet`), "
-        "`?replicas=3` its copies.",
+        "`?replicas=3` its copies, `?keep_seconds=60` how long stored events are kept.",
     )
 
     allow_hosts: CommaList[PrivateTarget] = Field(

@@ -100,13 +100,15 @@ def test_two_servers_on_nats(
     tmp_path: Path, shared: dict[str, Any], receiver: Receiver, own_nats: NatsServer
 ) -> None:
     steps = [step for step in STEPS if step not in AFTER_THE_GROUP]
-    _kill_one_of_two(tmp_path, shared | {"spool_url": own_nats.url()}, receiver, steps)
+    _kill_one_of_two(
+        tmp_path, shared | {"spool_url": own_nats.url() + "?keep_seconds=0"}, receiver, steps
+    )
 
 
 def test_the_broker_dies_at_the_steps_that_need_it(
     tmp_path: Path, shared: dict[str, Any], receiver: Receiver, own_nats: NatsServer
 ) -> None:
-    shared["spool_url"] = own_nats.url()
+    shared["spool_url"] = own_nats.url() + "?keep_seconds=0"  # trims are among the steps
     mortal, other = (DyingServer(tmp_path / name, **shared) for name in ("mortal", "other"))
     other.start_until()
     try:

@@ -41,7 +41,7 @@ from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import WORKER_MEMORY_BYTES
-from hoglet.spool import SpoolLog
+from hoglet.spool import NamedLog, SpoolLog
 from hoglet.spool.owners import PartitionOwner
 from hoglet.spool.positions import create_partitions
 from hoglet.spool.rows import RowLog
@@ -99,6 +99,7 @@ class Line:
         shares_workers: bool = True,
         uses_log: bool | None = None,
         spool_log: SpoolLog | None = None,
+        keep_seconds: int = 0,
     ) -> None:
         """On PostgreSQL, captured events go through the spool log by default, as in a server."""
         self.database = database
@@ -148,7 +149,13 @@ class Line:
             on_lost_commits=lambda: self.lost_writes.report("database"),
         )
         self.losses = SpoolLosses(database, self.warnings, self.registry)
-        ranges = LogRanges(self.spool_log, self.owner, database, self.queue, self.losses)
+        ranges = LogRanges(
+            NamedLog(LOG, self.spool_log, keep_seconds),
+            self.owner,
+            database,
+            self.queue,
+            self.losses,
+        )
         self.log_source = LogSource(self.spool_log, ranges)
         self.uses_log = not database.is_sqlite if uses_log is None else uses_log
         self.writer = LogWriter(self.spool_log, PARTITIONS)

@@ -205,7 +205,7 @@ def _log_sources(
             on_lost_commits=partial(services.lost_writes.report, "database"),
         )
         owners.append(owner)
-        ranges = LogRanges(each.log, owner, services.database, services.queue, losses)
+        ranges = LogRanges(each, owner, services.database, services.queue, losses)
         logs.append(LogSource(each.log, ranges))
     return logs, owners
 

@@ -118,7 +118,12 @@ class SpoolLog(Protocol):
 
 
 class NamedLog(NamedTuple):
-    """A log and the name under which its positions are stored."""
+    """A log and the name under which its positions are stored.
+
+    Entries are kept for ``keep_seconds`` after they were stored, for a database that loses its last
+    commits. A log in that database loses the same ones.
+    """
 
     name: str
     log: SpoolLog
+    keep_seconds: int = 0

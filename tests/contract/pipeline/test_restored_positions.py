@@ -4,6 +4,7 @@ A standby that took over, or a database restored from a dump, knows less than th
 log: a group may be begun anew with other members.
 """
 
+from collections import deque
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -99,6 +100,23 @@ async def test_a_group_with_the_same_members_is_stored_once(line: Line) -> None:
         await other.work()
 
     assert await _stored(line, uuid) == 1
+
+
+async def test_a_log_outside_the_database_keeps_stored_entries_for_a_while(
+    postgres_tables_url: str, warehouse: Any
+) -> None:
+    async with open_database(postgres_tables_url) as database:
+        await ensure_first_project(database, SystemClock())
+        async with open_line(database, warehouse, SystemClock(), 1, keep_seconds=60) as line:
+            ranges = line.log_source._ranges
+            await _capture(line)
+            await line.work()
+            for keeps in (True, False):
+                ranges._trimmed_at = 0.0
+                await ranges.trim()
+                left = await line.spool_log.read(dict.fromkeys(line.owner.owned, 0), 1000)
+                assert sum(map(len, left.values())) == keeps
+                ranges._trims = deque((0.0, upto) for _, upto in ranges._trims)
 
 
 async def test_entries_are_not_trimmed_before_the_database_knows_that_they_are_stored(

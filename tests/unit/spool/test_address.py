@@ -12,11 +12,12 @@ from hoglet.spool.address import NatsAddress, nats_address
         ("tls://a.example", NatsAddress(servers=["tls://a.example"])),
         ("nats://nats/", NatsAddress(servers=["nats://nats"])),
         (
-            "nats://u:p%40w@one:4222, nats://u:p%40w@two/events_1?replicas=3",
+            "nats://u:p%40w@one:4222, nats://u:p%40w@two/events_1?replicas=3&keep_seconds=0",
             NatsAddress(
                 servers=["nats://u:p%40w@one:4222", "nats://u:p%40w@two"],
                 stream="events_1",
                 replicas=3,
+                keep_seconds=0,
             ),
         ),
         (
@@ -51,11 +52,13 @@ def test_servers_stream_and_replicas_are_read(text: str, address: NatsAddress) -
         "nats://one/a?replicas=2",
         "nats://one/a?replicas=",
         "nats://one/a?copies=3",
+        "nats://one/a?keep_seconds=-1",
+        "nats://one/a?keep_seconds=1m",
         "nats://one/a#b",
     ],
 )
 def test_other_addresses_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"URL|stream|replicas"):
+    with pytest.raises(ValueError, match=r"URL|stream|replicas|keep_seconds"):
         nats_address(text)
 
 

@@ -45,9 +45,10 @@ async def _open_nats(
 
     async with database.read() as session:
         warehouse = await session.scalar(select(WarehouseIdentityRow.warehouse_id))
+    address = nats_address(url)
     try:
         opened = await open_jetstream(
-            nats_address(url),
+            address,
             payload_bytes=settings.request_body_bytes + _ENVELOPE_BYTES,
             owner=None if warehouse is None else str(warehouse),
         )
@@ -56,4 +57,4 @@ async def _open_nats(
             f"{error.detail.rstrip('.')}: check HOGLET_SPOOL_URL and that NATS is running."
         ) from None
     stack.push_async_callback(opened.close)
-    return NamedLog(opened.facts.identity, opened)
+    return NamedLog(opened.facts.identity, opened, address.keep_seconds)

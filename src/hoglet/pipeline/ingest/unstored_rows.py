@@ -32,7 +32,7 @@ async def unstored_rows(warehouse: Warehouse, block: bytes) -> bytes:
     """
     lines = block.split(b"\n")
     rows = [orjson.loads(line) for line in lines]
-    found = await warehouse.query(
+    result = await warehouse.query(
         _STORED,
         {
             "projects": sorted({row[_PROJECT] for row in rows}),
@@ -42,7 +42,7 @@ async def unstored_rows(warehouse: Warehouse, block: bytes) -> bytes:
         },
         budget=_BUDGET,
     )
-    stored = {(project_id, event_uuid) for project_id, event_uuid in found.rows}
+    stored = {(project_id, event_uuid) for project_id, event_uuid in result.rows}
     return b"\n".join(
         line
         for line, row in zip(lines, rows, strict=True)

@@ -7,6 +7,7 @@ Source: docs/adr/0037-spool-log.md and docs/adr/0053-groups-of-several-partition
 """
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -27,7 +28,7 @@ from hoglet.pipeline.ingest.spool_log.members import (
 )
 from hoglet.queue import Priority, Queue
 from hoglet.queue.tables import JobRow
-from hoglet.spool import SpoolEntry, SpoolLog, SpoolUnavailable, positions
+from hoglet.spool import NamedLog, SpoolEntry, SpoolUnavailable, positions
 from hoglet.spool.owners import PartitionOwner
 from hoglet.spool.positions import OwnershipLost, Position
 from hoglet.store.database import Database
@@ -43,7 +44,7 @@ class LogRanges:
     """The ranges in progress in the partitions that this process owns.
 
     Args:
-        spool_log: the log.
+        named: the log.
         owner: knows which partitions this process owns.
         database: stores the positions.
         queue: receives unreadable entries as failed jobs.
@@ -52,7 +53,7 @@ class LogRanges:
 
     def __init__(
         self,
-        spool_log: SpoolLog,
+        named: NamedLog,
         owner: PartitionOwner,
         database: Database,
         queue: Queue,
@@ -61,13 +62,15 @@ class LogRanges:
         self.owner = owner
         self.database = database
         self.queue = queue
-        self._log = spool_log
+        self._name, self._log, self._keep_seconds = named
         self._losses = losses
         self._loaded: dict[int, LogRange] = {}
         self._checked: set[tuple[int, int]] = set()
         self._stored_upto: dict[int, int] = {}
+        self._trims: deque[tuple[float, dict[int, int]]] = deque()
+        """When entries may be trimmed, and up to which positions."""
         self._trimmed_at = 0.0
-        self._known_losses = spool_log.losses
+        self._known_losses = self._log.losses
 
     def loaded(self, partition: int) -> LogRange | None:
         """The range in progress of a partition; None if there is none or it is not loaded."""
@@ -242,16 +245,33 @@ class LogRanges:
         self.ended(begun, moved)
 
     async def trim(self) -> None:
-        """Delete stored entries from the log, at most once per ``_TRIM_SECONDS``."""
-        if time.monotonic() - self._trimmed_at < _TRIM_SECONDS or not self._stored_upto:
+        """Delete entries stored some time ago from the log, once per ``_TRIM_SECONDS``."""
+        now = time.monotonic()
+        if now - self._trimmed_at < _TRIM_SECONDS:
             return
-        self._trimmed_at = time.monotonic()
-        stored, self._stored_upto = self._stored_upto, {}
+        self._trimmed_at = now
+        if self._stored_upto:
+            self._trims.append((now + self._keep_seconds, self._stored_upto))
+            self._stored_upto = {}
+        due: dict[int, int] = {}
+        while self._trims and self._trims[0][0] <= now:
+            due |= self._trims.popleft()[1]
+        if not due:
+            return
         try:
-            await self._log.trim(stored)
+            await self._log.trim(await self._still_stored(due))
         except SpoolUnavailable as error:
             log.warning("the spool was not trimmed", action="trim_failed", error=str(error))
-            self._stored_upto = stored | self._stored_upto
+            self._trims.appendleft((now, due))
+
+    async def _still_stored(self, upto: dict[int, int]) -> dict[int, int]:
+        """The positions, or those of a database that has lost commits meanwhile."""
+        if not self._keep_seconds:  # the log is in the database, which compares them
+            return upto
+        async with self.database.read() as session:
+            stored = await positions.all_positions(session, self._name)
+        known = {each.partition: each.done_upto for each in stored}
+        return {partition: min(upto[partition], known.get(partition, 0)) for partition in upto}
 
     async def _batches(self, position: Position) -> list[LogBatch]:
         """Read all entries of the range in progress."""
