@@ -71,6 +71,8 @@ class PartitionOwner:
         self._on_lost_commits = on_lost_commits
         self.on_taken: Callable[[set[int]], None] | None = None
         self._positions: dict[int, Position] = {}
+        self._confirmed: dict[int, tuple[int, int]] = {}
+        """Epochs and positions that the database had, of all servers' partitions."""
         self._held: set[int] = set()
         self._leaving: set[int] = set()
         self._shares_groups = False
@@ -125,6 +127,7 @@ class PartitionOwner:
 
     def moved(self, position: Position) -> None:
         """Record the new position after a group of a reserved partition was started or stored."""
+        self._confirmed[position.partition] = position.epoch, position.done_upto
         known = self._positions.get(position.partition)
         if known is not None and known.epoch == position.epoch:
             self._positions[position.partition] = position
@@ -156,7 +159,7 @@ class PartitionOwner:
 
     async def divide(self) -> None:
         """Write the heartbeat, release surplus partitions, claim free ones."""
-        known = dict(self._positions)
+        known, confirmed = dict(self._positions), dict(self._confirmed)
         async with self._database.write() as session:
             await self._database.serialize(session, _LOCK)
             living = await self._beat(session)
@@ -171,10 +174,29 @@ class PartitionOwner:
             free = await self._whole(session, living) if has_free else []
             claimable = _claimable(free, share - len(mine)) + _unknown(mine, known)
             taken = await positions.take(session, self._log, claimable, self._name)
-        unmoved = {key: each for key, each in known.items() if self._positions.get(key) is each}
-        if self._on_lost_commits is not None and _has_lost_commits(everything, unmoved):
-            self._on_lost_commits()
+        self._compare(everything, confirmed)
         self._adopt(mine, given_up, taken)
+
+    def _compare(
+        self, everything: Sequence[Position], confirmed: Mapping[int, tuple[int, int]]
+    ) -> None:
+        """Report if the database has an earlier position than it has confirmed before.
+
+        Positions that a group of this process has moved meanwhile are left out. A position of 0
+        may be that of a log that was replaced.
+        """
+        stored = {each.partition: (each.epoch, each.done_upto) for each in everything}
+        unmoved = {
+            key: each
+            for key, each in stored.items()
+            if self._confirmed.get(key) == confirmed.get(key)
+        }
+        self._confirmed |= unmoved
+        is_earlier = any(
+            each < confirmed.get(key, each) and each[1] > 0 for key, each in unmoved.items()
+        )
+        if is_earlier and self._on_lost_commits is not None:
+            self._on_lost_commits()
 
     def _is_idle(self, stored: Position) -> bool:
         """Whether no shared group is in progress; held partitions follow when theirs has ended."""
@@ -273,16 +295,6 @@ def _unknown(mine: Mapping[int, Position], known: Mapping[int, Position]) -> lis
         or known[each].epoch != stored.epoch
         or known[each].done_upto > stored.done_upto
     ]
-
-
-def _has_lost_commits(stored: Sequence[Position], known: Mapping[int, Position]) -> bool:
-    """Whether a position in the database is before one that it had confirmed to this process."""
-    return any(
-        (each.epoch, each.done_upto)
-        < (known[each.partition].epoch, known[each.partition].done_upto)
-        for each in stored
-        if each.partition in known
-    )
 
 
 def _claimable(free: Sequence[Position], capacity: int) -> list[int]:

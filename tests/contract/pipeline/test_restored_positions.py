@@ -76,21 +76,28 @@ async def test_events_of_a_lost_commit_are_stored_once_if_the_loss_was_noticed(l
     assert [await _stored(line, each) for each in (first, second, third)] == [1, 1, 1]
 
 
-async def test_a_running_server_notices_the_loss(line: Line) -> None:
+@pytest.mark.parametrize("has_tried", [False, True])
+async def test_a_running_server_notices_the_loss(line: Line, has_tried: bool) -> None:
+    before = await _capture(line)
+    assert await line.batches.work_once()
     first = await _capture(line)
     assert await line.batches.work_once()
     await line.owner.divide()
     assert line.lost_writes.warnings() == []
     async with line.database.write() as session:
-        await session.execute(update(SpoolPositionRow).values(done_upto=0))
+        earlier = SpoolPositionRow.done_upto - 1
+        is_used = SpoolPositionRow.done_upto > 0
+        await session.execute(update(SpoolPositionRow).where(is_used).values(done_upto=earlier))
         await session.execute(delete(KnownUuidRow))
     second = await _capture(line)
+    if has_tried:  # the position that it knows is refused
+        assert not await line.batches.work_once()
 
     await line.owner.divide()
     await line.work()
 
     assert len(line.lost_writes.warnings()) == 1
-    assert [await _stored(line, each) for each in (first, second)] == [1, 1]
+    assert [await _stored(line, each) for each in (before, first, second)] == [1, 1, 1]
 
 
 async def test_a_group_with_the_same_members_is_stored_once(line: Line) -> None:
