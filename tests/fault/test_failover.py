@@ -88,6 +88,8 @@ def _fail_over_late(
     _wait_for_events(sender)
     postgres.stop_standby()
     _wait_for_events(sender)
+    latest = _last_batch(sender)
+    wait_for(lambda: latest <= set(_stored(servers[0])), seconds=SECONDS)
     postgres.fail_over()
     _wait_for_events(sender)
     wait_for(lambda: any(map(_has_noticed, servers)), seconds=SECONDS)

@@ -7,7 +7,7 @@ that: transactions may commit in a different order than they drew their numbers.
 Source: docs/adr/0037-spool-log.md.
 """
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import chain
@@ -45,21 +45,32 @@ class RowLog:
 
     Args:
         database: a PostgreSQL database.
+        on_lost_commits: called if the database assigns positions again, because it has lost
+            commits that it had confirmed.
     """
 
     losses = 0
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, on_lost_commits: Callable[[], None] | None = None
+    ) -> None:
         self._database = database
+        self._on_lost_commits = on_lost_commits
+        self._last: dict[int, int] = {}
         self._wakeups = Wakeups()
 
     async def append(self, batches: Mapping[int, Sequence[bytes]]) -> dict[int, int]:
         """Return once the payloads are durable, all or none; see the port."""
         filled = {partition: batches[partition] for partition in sorted(batches)}
+        confirmed = {partition: self._last.get(partition, 0) for partition in filled}
         async with _reachable(), self._database.write() as session:
             rows = await session.execute(_append(insert_into(session, _Partition), filled))
             last = {row.partition: row.last_position for row in rows}
         self._wakeups.wake(filled)
+        self._last |= last
+        is_earlier = any(last[partition] <= confirmed[partition] for partition in last)
+        if is_earlier and self._on_lost_commits is not None:
+            self._on_lost_commits()
         return last
 
     async def read(self, after: Mapping[int, int], limit_bytes: int) -> dict[int, list[SpoolEntry]]:

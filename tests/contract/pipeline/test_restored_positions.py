@@ -14,7 +14,8 @@ from sqlalchemy import delete, select, update
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.events.tables import KnownUuidRow
 from hoglet.kit.clock import SystemClock, new_id
-from hoglet.spool.tables import SpoolPositionRow
+from hoglet.spool.rows import RowLog
+from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow, SpoolPositionRow
 from support.databases import open_database
 from support.pipeline import Line, open_line
 
@@ -107,6 +108,23 @@ async def test_a_group_with_the_same_members_is_stored_once(line: Line) -> None:
         await other.work()
 
     assert await _stored(line, uuid) == 1
+
+
+async def test_positions_that_are_assigned_again_are_noticed(line: Line) -> None:
+    noticed: list[bool] = []
+    rows = RowLog(line.database, lambda: noticed.append(True))
+    await rows.append({0: [b"a"], 1: [b"a"]})
+    await rows.append({0: [b"b", b"c"]})
+    async with line.database.write() as session:
+        await session.execute(delete(SpoolEntryRow))
+        await session.execute(update(SpoolPartitionRow).values(last_position=1))
+
+    await rows.append({1: [b"d"]})
+    assert noticed == []
+    await rows.append({0: [b"d"]})
+    await rows.append({0: [b"e"]})
+
+    assert noticed == [True]
 
 
 async def test_a_log_outside_the_database_keeps_stored_entries_for_a_while(

@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -103,7 +104,9 @@ async def open_services(
             lost_writes=lost_writes,
             checkpoints=checkpoints,
             secret_keys=secret_keys,
-            spool_logs=await open_spool_logs(database, settings, stack),
+            spool_logs=await open_spool_logs(
+                database, settings, stack, partial(lost_writes.report, "database")
+            ),
         )
 
 

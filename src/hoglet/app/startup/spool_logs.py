@@ -1,5 +1,6 @@
 """Opens the spool logs, which hold accepted events until they are stored."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 from sqlalchemy import select
@@ -17,7 +18,10 @@ _ENVELOPE_BYTES = 64 * 1024
 
 
 async def open_spool_logs(
-    database: Database, settings: Settings, stack: AsyncExitStack
+    database: Database,
+    settings: Settings,
+    stack: AsyncExitStack,
+    on_lost_commits: Callable[[], None],
 ) -> list[NamedLog]:
     """The logs, closed by ``stack``; captured events are written to the first; all are consumed.
 
@@ -30,7 +34,7 @@ async def open_spool_logs(
     """
     if database.is_sqlite:
         return []
-    logs = [NamedLog(rows.NAME, rows.RowLog(database))]
+    logs = [NamedLog(rows.NAME, rows.RowLog(database, on_lost_commits))]
     if settings.spool_url is not None:
         logs.insert(0, await _open_nats(database, settings, settings.spool_url, stack))
     for each in logs:
