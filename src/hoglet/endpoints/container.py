@@ -11,6 +11,7 @@ from hoglet.access.auth import AccessService
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.endpoints.analysis.analyzer import CurrentAnalyses, QueryAnalyzer
 from hoglet.endpoints.jobs import (
+    BUILD_POLICY,
     RUN_POLICY,
     EndpointHousekeeping,
     EndpointJobs,
@@ -180,7 +181,7 @@ def _workers(
 ) -> tuple[LeasedWorker, LeasedWorker]:
     database, clock = access.database, access.clock
     return (
-        LeasedWorker(queue, database, clock, BUILDS, builds),
+        LeasedWorker(queue, database, clock, BUILDS, builds, policy=BUILD_POLICY),
         LeasedWorker(queue, database, clock, RUNS, runs, policy=RUN_POLICY),
     )
 

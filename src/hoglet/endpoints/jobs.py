@@ -31,6 +31,8 @@ HOUSEKEEPING_SECONDS = 6 * 3600
 _TABLE_JOB: msgspec.json.Decoder[TableJob] = msgspec.json.Decoder(BuildJob | DropJob)
 _RUN_JOB = msgspec.json.Decoder(RunJob)
 RUN_POLICY = JobPolicy(at_once=4)
+BUILD_POLICY = JobPolicy(keeps_lease=True)
+"""A build is several statements, so that it may take longer than any lease."""
 
 
 def table_jobs(builder: TableBuilder, forget: Callable[[], None]) -> JobHandler:

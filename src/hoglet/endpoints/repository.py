@@ -124,39 +124,57 @@ async def list_versions(
 async def materializations_of(
     session: AsyncSession, endpoint_id: UUID
 ) -> Sequence[MaterializationRow]:
-    """All enabled materializations of an endpoint's versions."""
+    """All enabled materializations of an endpoint's versions, locked."""
     rows = await session.scalars(
-        select(MaterializationRow).where(MaterializationRow.endpoint_id == endpoint_id)
+        select(MaterializationRow)
+        .where(MaterializationRow.endpoint_id == endpoint_id)
+        .order_by(MaterializationRow.version_id)
+        .with_for_update()
     )
     return rows.all()
 
 
+async def get_materialization(session: AsyncSession, version_id: UUID) -> MaterializationRow | None:
+    """The materialization of a version as it is now, locked until the transaction ends."""
+    return await session.get(MaterializationRow, version_id, with_for_update=True)
+
+
 async def materializations_in(
-    session: AsyncSession, project_id: int
+    session: AsyncSession, project_id: int, *, lock: bool = False
 ) -> list[tuple[MaterializationRow, EndpointVersionRow, EndpointRow]]:
-    """All enabled materializations of a project, each with its version and endpoint."""
-    rows = await session.execute(
+    """All enabled materializations of a project, each with its version and endpoint.
+
+    ``lock`` locks the materializations until the transaction ends.
+    """
+    statement = (
         select(MaterializationRow, EndpointVersionRow, EndpointRow)
         .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
         .join(EndpointRow, EndpointRow.id == MaterializationRow.endpoint_id)
         .where(MaterializationRow.project_id == project_id)
+        .order_by(MaterializationRow.version_id)
+    )
+    rows = await session.execute(
+        statement.with_for_update(of=MaterializationRow) if lock else statement
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-async def find_materialization(
+async def lock_materialization(
     session: AsyncSession, version_id: UUID
-) -> tuple[MaterializationRow, EndpointVersionRow, EndpointRow] | None:
-    """A materialization with its version and endpoint, by the version's id."""
-    row = (
-        await session.execute(
-            select(MaterializationRow, EndpointVersionRow, EndpointRow)
-            .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
-            .join(EndpointRow, EndpointRow.id == MaterializationRow.endpoint_id)
-            .where(MaterializationRow.version_id == version_id)
-        )
-    ).first()
-    return None if row is None else (row[0], row[1], row[2])
+) -> tuple[MaterializationRow, EndpointVersionRow] | None:
+    """A materialization and its version; both cannot change until the transaction ends.
+
+    The endpoint is locked first, as updates of it do, so that neither waits for the other.
+    """
+    await session.execute(
+        select(EndpointRow.id)
+        .join(EndpointVersionRow, EndpointVersionRow.endpoint_id == EndpointRow.id)
+        .where(EndpointVersionRow.id == version_id)
+        .with_for_update(of=EndpointRow)
+    )
+    row = await get_materialization(session, version_id)
+    version = await session.get(EndpointVersionRow, version_id)
+    return None if row is None or version is None else (row, version)
 
 
 async def built_tables(
@@ -191,6 +209,8 @@ async def unused_materializations(
             MaterializationRow.enabled_at <= before,
             EndpointVersionRow.last_executed_at <= before,
         )
+        .order_by(MaterializationRow.version_id)
+        .with_for_update(of=MaterializationRow)
     )
     return [(row[0], row[1]) for row in rows]
 

@@ -32,9 +32,9 @@ from hoglet.endpoints.insights.runs import (
 )
 from hoglet.endpoints.insights.variables import for_table
 from hoglet.endpoints.materialization.builds import (
-    SUPERSEDED,
     Outcome,
     begin_build,
+    cancel_build,
     end_build,
 )
 from hoglet.endpoints.materialization.hogql_table import HogqlTable
@@ -152,10 +152,11 @@ class TableBuilder:
     async def _start(self, job: BuildJob) -> tuple[EndpointVersionRow, Project, str | None] | None:
         """The version, and the table of the last build if its rows may be used again."""
         async with self._database.write() as session:
-            stored = await repository.find_materialization(session, job.version_id)
+            stored = await repository.lock_materialization(session, job.version_id)
             if stored is None or stored[0].schedule != job.schedule:
+                await cancel_build(session, job.schedule, self._clock.now())
                 return None
-            row, version, _ = stored
+            row, version = stored
             row.status = "Running"
             await begin_build(session, job.schedule, version, self._clock.now())
             project = await projects.find_project(session, row.project_id)
@@ -218,13 +219,12 @@ class TableBuilder:
         ``table`` is the one that the build made; it is dropped unless it is used.
         """
         async with self._database.write() as session:
-            stored = await repository.find_materialization(session, job.version_id)
+            stored = await repository.lock_materialization(session, job.version_id)
             if stored is None or stored[0].schedule != job.schedule:
-                outcome = Outcome("Cancelled", SUPERSEDED)
-                await end_build(session, job.schedule, outcome, self._clock.now())
+                await cancel_build(session, job.schedule, self._clock.now())
                 await self._drop_later(session, table)
                 return
-            row, version, _ = stored
+            row, version = stored
             old = row.table_name
             is_unchanged = old is not None and values.get("table_name") == old
             outcome = Outcome(values["status"], values["error"], is_unchanged)

@@ -48,6 +48,13 @@ async def end_build(session: AsyncSession, schedule: UUID, outcome: Outcome, now
         row.ended_at = now
 
 
+async def cancel_build(session: AsyncSession, schedule: UUID, now: datetime) -> None:
+    """End a build whose schedule is no longer current, unless another server has ended it."""
+    row = await session.get(BuildRow, schedule)
+    if row is not None and row.ended_at is None:
+        await end_build(session, schedule, Outcome("Cancelled", SUPERSEDED), now)
+
+
 async def count_builds(session: AsyncSession, endpoint_id: UUID, version: int | None) -> int:
     """Number of builds of an endpoint, or of one version."""
     statement = select(func.count()).select_from(BuildRow).where(*_of(endpoint_id, version))

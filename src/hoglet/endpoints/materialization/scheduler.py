@@ -90,7 +90,7 @@ class MaterializationScheduler:
             buckets=version.bucket_overrides or None,
             built_for=depends_on(version.query, project),
         )
-        row = await session.get(MaterializationRow, version.id)
+        row = await repository.get_materialization(session, version.id)
         if row is None:
             row = self._new_row(project, endpoint, version)
             session.add(row)
@@ -102,7 +102,8 @@ class MaterializationScheduler:
 
     async def project_changed(self, session: AsyncSession, project: Project) -> None:
         """Rebuild at once the tables that depend on a changed time zone or test-account filter."""
-        for row, version, endpoint in await repository.materializations_in(session, project.id):
+        rows = await repository.materializations_in(session, project.id, lock=True)
+        for row, version, endpoint in rows:
             if msgspec.convert(row.plan, TablePlan).built_for != depends_on(version.query, project):
                 await self.enable(session, project, endpoint, version)
 
@@ -110,7 +111,8 @@ class MaterializationScheduler:
         self, session: AsyncSession, project_id: int, name: str
     ) -> None:
         """Mark tables stale that may depend on a changed property type, until their next build."""
-        for row, version, _ in await repository.materializations_in(session, project_id):
+        rows = await repository.materializations_in(session, project_id, lock=True)
+        for row, version, _ in rows:
             if may_read_property(version.query, name):
                 row.stale_reason = PROPERTY_TYPE_CHANGED
 
@@ -131,7 +133,7 @@ class MaterializationScheduler:
 
     async def disable(self, session: AsyncSession, version_id: UUID) -> None:
         """Disable the materialization of a version; no effect if it is not materialized."""
-        row = await session.get(MaterializationRow, version_id)
+        row = await repository.get_materialization(session, version_id)
         if row is not None:
             await self._drop(session, row)
 
