@@ -213,15 +213,30 @@ async def test_a_table_of_other_buckets_is_not_read(endpoints: EndpointWorld) ->
     await work(endpoints)
     sent = {"since": "2026-01-04T13:00:00"}
     assert (await endpoints.ran("a", variables=sent))["results"] == [[4]]  # since midnight
+    assert await rounded(endpoints, sent) == ["since=day"] * 3
     changed = await endpoints.patch("/a", {"bucket_overrides": {"timestamp": "hour"}})
     status = changed.json()["materialization"]
     assert (status["status"], status["ready"]) == ("Modified", False)
     inline = await endpoints.ran("a", variables=sent)
     assert "endpoint_materialized" not in inline
+    assert await rounded(endpoints, sent) == [None] * 3
     await work(endpoints)
     table = await endpoints.ran("a", variables=sent)
     assert table["endpoint_materialized"] is True
     assert table["results"] == inline["results"] == [[2]]
+    assert await rounded(endpoints, sent) == ["since=hour"] * 3
+
+
+async def rounded(endpoints: EndpointWorld, variables: dict[str, str]) -> list[str | None]:
+    """What the responses of a computed run, a cached one, and one as CSV say."""
+    url = f"{endpoints.base}/a/run"
+    body, csv = {"variables": variables}, {"Accept": "text/csv"}
+    answers = [
+        await endpoints.run("a", variables=variables, refresh="force"),
+        await endpoints.run("a", variables=variables),
+        await endpoints.client.post(url, json=body, headers=csv),
+    ]
+    return [answer.headers.get("Hoglet-Rounded-Variables") for answer in answers]
 
 
 async def test_a_build_that_breaks_is_failed_and_tried_again(

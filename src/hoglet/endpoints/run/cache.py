@@ -28,7 +28,8 @@ class Result(msgspec.Struct, frozen=True, weakref=True):
     ``materialized_at`` is set if a materialized table was read; ``is_joined`` if another run
     computed it; ``saved_offset`` is the OFFSET in the query; ``next_key`` has the sort values of
     the last row if a page by cursor is not the last one; ``is_live`` means that ``system`` tables
-    were read, so the result must not be reused.
+    were read, so the result must not be reused; ``rounded`` are the range variables that reading a
+    materialized table rounded, ``{"since": "day"}``.
     """
 
     parts: JsonParts
@@ -51,6 +52,7 @@ class Result(msgspec.Struct, frozen=True, weakref=True):
     next_key: list[Any] | None = None
     saved_offset: int = 0
     is_live: bool = False
+    rounded: dict[str, str] = {}
 
     @property
     def rows_json(self) -> bytes:

@@ -300,6 +300,7 @@ def _result(
         debug=_debug(read_plan, spent, hogql=compiled.hogql),
         is_live=bool(compiled.system_tables),
         next_key=next_key,
+        rounded=compiled.rounded,
     )
 
 

@@ -330,15 +330,19 @@ def headers_of(result: Result, execution_id: str) -> dict[str, str]:
 
 
 def cost_headers(result: Result, *, is_cached: bool) -> dict[str, str]:
-    """The cost of the computation; zero for cached results."""
+    """The cost of the computation, zero for cached results; and which variables were rounded."""
     rows, read, seconds = result.rows_read, result.bytes_read, result.engine_seconds
     if is_cached:
         rows, read, seconds = 0, 0, 0.0
-    return {
+    headers = {
         "Hoglet-Rows-Read": str(rows),
         "Hoglet-Bytes-Read": str(read),
         "Hoglet-Elapsed-Seconds": f"{seconds:.6f}",
     }
+    if result.rounded:
+        rounded = (f"{quote(code)}={unit}" for code, unit in result.rounded.items())
+        headers["Hoglet-Rounded-Variables"] = ", ".join(rounded)
+    return headers
 
 
 def etag_of(target: RunTarget, result: Result, media_type: str = JSON) -> str:

@@ -143,7 +143,8 @@ class EndpointSql(msgspec.Struct, frozen=True):
     ``keys`` is the sort order for cursors; ``filtered`` are the table columns that runs filter by;
     ``system_tables`` are those whose rows must be bound, e.g. ``system.actions``; ``state`` reads
     the current state of the buckets of a table that can be built incrementally;
-    ``text_properties`` are the event properties that are read as text and always are text.
+    ``text_properties`` are the event properties that are read as text and always are text;
+    ``rounded`` are the range variables that a read of a table rounds, ``{"since": "day"}``.
     """
 
     sql: str
@@ -156,6 +157,7 @@ class EndpointSql(msgspec.Struct, frozen=True):
     system_tables: list[str] = []
     text_properties: list[str] = []
     state: "EndpointSql | None" = None
+    rounded: dict[str, str] = {}
 
 
 class InsightSql(msgspec.Struct, frozen=True):

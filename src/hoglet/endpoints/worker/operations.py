@@ -247,7 +247,8 @@ def compile_read(request: CompileRequest) -> EndpointSql:
         seek = KeysetCondition(_keys(request), seek.after)
     page = msgspec.structs.replace(request.page, seek=seek)
     read = msgspec.structs.replace(request, query={"kind": HOGQL}, page=page)
-    return _sql(_compile(read, _plan(request).read(TABLE)))
+    plan = _plan(request)
+    return msgspec.structs.replace(_sql(_compile(read, plan.read(TABLE))), rounded=plan.rounded())
 
 
 def _keys(request: CompileRequest) -> tuple[Key, ...]:

@@ -89,6 +89,16 @@ class MaterializationPlan(msgspec.Struct, frozen=True):
         source = tree.JoinExpr(table=field(table))
         return changed(self.reading, select_from=source)
 
+    def rounded(self) -> dict[str, str]:
+        """The range variables that runs round, and to what: ``{"since": "day"}``."""
+        words = {function: word for word, function in BUCKETS.items()}
+        return {
+            code: words[pair.bucket_fn]
+            for pair in self.range_pairs
+            if pair.bucket_fn is not None
+            for code in pair.variables
+        }
+
     def transformed_query(self) -> str:
         """The building query as HogQL."""
         return print_query(self.build)
