@@ -132,7 +132,10 @@ def test_with_nats_the_loss_of_commits_loses_no_event(
 ) -> None:
     sender = _fail_over_late(nats_pair, replicated_postgres, receiver)
 
-    sender.assert_stored(nats_pair[1], receiver)
+    def is_complete() -> bool:
+        return sender.accepted.keys() <= set(_stored(nats_pair[1])) & receiver.arrivals.keys()
+
+    wait_for(is_complete, seconds=SECONDS)
 
 
 def test_what_is_accepted_after_the_loss_of_commits_is_stored(
