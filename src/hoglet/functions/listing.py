@@ -171,6 +171,8 @@ def contains(stored: Any, expected: Any) -> bool:
     Example:
         >>> contains({"events": [{"id": "a", "order": 1}]}, {"events": [{"id": "a"}]})
         True
+        >>> contains({"order": 1}, {"order": True}), contains({"order": 1}, {"order": 1.0})
+        (False, True)
     """
     if is_object(expected):
         return is_object(stored) and all(
