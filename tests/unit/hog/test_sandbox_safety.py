@@ -13,7 +13,7 @@ from hoglet.hog.stdlib.table import STL
 from support.hog_cases import read_cases
 from support.seeds import thinned
 
-OWN_NAME = re.compile(r"(?:[vwpthfgmbS]\d+|d|G|FUNCTIONS|LINES)\Z")
+OWN_NAME = re.compile(r"(?:[vwspthfgkmbcS]\d+|d|G|FUNCTIONS|LINES)\Z")
 ATTRIBUTES = {"get", "append", "isascii", "value", "type", "message", "payload"}
 HOSTILE = [
     "__class__", "__globals__", "__builtins__", "__import__", "__subclasses__", "__dict__", "eval",

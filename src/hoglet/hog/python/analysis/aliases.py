@@ -8,7 +8,7 @@ Source: docs/spec/hog-language.md#4-values (objects and arrays are references).
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
@@ -40,6 +40,7 @@ class Aliases:
         facts: type facts about the program.
         host_names: names of host functions, which hide library functions.
         lambda_of: returns the lambda that a call of ``arrayMap`` or a similar function is given.
+        tables: identities of literals that are named like copies of host data.
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class Aliases:
         facts: TypeFacts,
         host_names: frozenset[str],
         lambda_of: Callable[[Any], bound.BoundFunction | None],
+        tables: Collection[int] = (),
     ) -> None:
+        self._tables = tables
         self._facts = facts
         self._host_names = host_names
         self._lambda_of = lambda_of
@@ -175,7 +178,7 @@ class Aliases:
         if isinstance(node, bound.CallGlobal):
             is_own = self._lambda_of(node) is not None or node.name in HANDS_ON | {"keys"}
             return node.name in self._host_names or not is_own
-        return isinstance(node, bound.ReadGlobal)
+        return isinstance(node, bound.ReadGlobal) or id(node) in self._tables
 
     def _count(self) -> int:
         held = [*self._variables.values(), *self._results.values(), self._thrown]

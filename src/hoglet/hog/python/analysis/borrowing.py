@@ -6,7 +6,8 @@ the host's own object, and only the values read from it are imported.
 
 A variable borrows when
 
-- every value it is bound to is read from globals, or from other variables that borrow;
+- every value it is bound to is read from globals, or from other variables that borrow, or is a
+  table of literals, which is made once for all runs;
 - nothing is written through it, or only scalars and copies of the host's data into objects at
   constant paths; the variable then holds copies of just those objects, see
   :attr:`Borrowing.edited`;
@@ -18,15 +19,15 @@ called by name and of lambdas passed to ``arrayMap`` and similar functions.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.aliases import Aliases, DistinguishedParts
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER
-from hoglet.hog.python.analysis.loops import loops_around
-from hoglet.hog.python.analysis.paths import ANY_KEY, field, is_empty
+from hoglet.hog.python.analysis.paths import ANY_KEY, field, keys_in
 from hoglet.hog.python.analysis.scalars import Scalars
+from hoglet.hog.python.analysis.tables import is_data, tables
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.analysis.writes import Writes
@@ -49,19 +50,28 @@ class Borrowing:
 
     Args:
         facts: type facts about the program.
+        loops: the loop around each node and variable, see ``loops_around``.
         host_names: names of host functions, which hide library functions.
         enabled: whether any variable may borrow.
     """
 
-    def __init__(self, facts: TypeFacts, host_names: frozenset[str], *, enabled: bool) -> None:
+    def __init__(
+        self,
+        facts: TypeFacts,
+        loops: dict[int, Any],
+        host_names: frozenset[str],
+        *,
+        enabled: bool,
+    ) -> None:
         self._facts = facts
         self._host_names = host_names
         self._nodes = [node for nodes in facts.own.values() for node in nodes]
-        self._loops = loops_around(facts)
+        self._loops = loops
         self._direct = {function.number for function in facts.direct.values()}
         self._copies = Counter[bound.Variable]()
         self._elements: set[bound.Variable] = set()
         self._scalars = Scalars(facts, host_names, self._nodes)
+        self._tables = tables(self._nodes, facts.literals) if enabled else {}
         writes = Writes(self._nodes)
         self.edited = writes.edited if enabled else {}
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
@@ -78,7 +88,7 @@ class Borrowing:
         self._settle()
         self.edited = {v: paths for v, paths in self.edited.items() if v in self.variables}
         self.same_origins = {
-            *filter(None, map(self.origin, _keys_in(self._nodes))),
+            *filter(None, map(self.origin, keys_in(self._nodes))),
             *filter(None, map(self.compared_origin, self._nodes)),
         }
 
@@ -89,10 +99,14 @@ class Borrowing:
         if isinstance(node, bound.ReadVariable):
             return node.variable in self.variables
         if isinstance(node, bound.IfNull):
-            return self.is_raw(node.value) and is_empty(node.fallback)
+            return self.is_raw(node.value) and is_data(node.fallback)
         if isinstance(node, bound.CallGlobal):
             return self._is_raw_filter(node)
-        return isinstance(node, bound.ReadGlobal) and not node.library
+        return (isinstance(node, bound.ReadGlobal) and not node.library) or self.is_table(node)
+
+    def is_table(self, node: Any) -> bool:
+        """Whether an expression is the literal of a variable that borrows."""
+        return self._tables.get(id(node)) in self.variables
 
     def _is_raw_filter(self, node: bound.CallGlobal) -> bool:
         """Whether a call returns a new array of those items of host data that pass a test."""
@@ -217,7 +231,7 @@ class Borrowing:
         if not written and not compared:
             return None
         return DistinguishedParts(
-            Aliases(self._facts, self._host_names, self.lambda_of), written, compared
+            Aliases(self._facts, self._host_names, self.lambda_of, self._tables), written, compared
         )
 
     def _distinguishes(self, root: bound.Variable) -> bool:
@@ -264,6 +278,8 @@ class Borrowing:
             self._copies[part.variable] += 1
             if part.variable.captured or self._is_repeated(node, part.variable):
                 yield part.variable
+            if part.variable in self._tables.values():  # making it is faster than copying it
+                yield part.variable
 
     def _root(self, node: Any) -> Any:
         """The borrowing variable at the root of an expression, else None."""
@@ -272,7 +288,7 @@ class Borrowing:
             return node.variable if node.variable in self.variables else None
         if kind is bound.GetProperty:
             return None if isinstance(node.target, bound.CallGlobal) else self._root(node.target)
-        if kind is bound.IfNull and is_empty(node.fallback):
+        if kind is bound.IfNull and is_data(node.fallback):
             return self._root(node.value)
         if kind is bound.CallGlobal and self._is_raw_filter(node):
             return self._root(node.arguments[1])
@@ -383,12 +399,3 @@ class Borrowing:
     def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:
         """Whether a use may be repeated while the variable is bound to the same value."""
         return self._loops.get(id(node)) is not self._loops.get(id(variable))
-
-
-def _keys_in(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The expressions that are keys of objects."""
-    for node in nodes:
-        if isinstance(node, bound.AssignProperty | bound.GetProperty):
-            yield node.key
-        elif isinstance(node, bound.MakeObject):
-            yield from (key for key, _ in node.items)

@@ -1,16 +1,12 @@
 """Paths of fields in expressions: ``e.properties.plan``."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 
 ANY_KEY: Final = object()
 """A key that is computed when the program runs."""
-
-
-def is_empty(node: Any) -> bool:
-    """Whether an expression is ``[]`` or ``{}``, which an import copies as well."""
-    return isinstance(node, bound.MakeArray | bound.MakeObject) and not node.items
 
 
 def field(node: Any) -> tuple[bound.Variable, Any] | None:
@@ -50,3 +46,12 @@ def is_new(value: Any, path: list[Any]) -> bool:
             None,
         )
     return isinstance(value, bound.MakeObject | bound.MakeArray)
+
+
+def keys_in(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The expressions that are keys of objects."""
+    for node in nodes:
+        if isinstance(node, bound.AssignProperty | bound.GetProperty):
+            yield node.key
+        elif isinstance(node, bound.MakeObject):
+            yield from (key for key, _ in node.items)

@@ -5,7 +5,9 @@ from hoglet.hog.python.analysis.appending import ArrayUses
 from hoglet.hog.python.analysis.borrowing import Borrowing
 from hoglet.hog.python.analysis.formatted import Formatted
 from hoglet.hog.python.analysis.inlined_calls import InlinedCalls
+from hoglet.hog.python.analysis.loops import loops_around
 from hoglet.hog.python.analysis.results import Results
+from hoglet.hog.python.analysis.short_texts import short_texts
 from hoglet.hog.python.analysis.suspending import find_suspending
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 
@@ -17,6 +19,7 @@ class ProgramAnalysis:
         host_names: all names that the host provides; they hide library functions.
         is_optimized: whether the program may differ from its text in anything but results.
         appended: see :meth:`hoglet.hog.python.analysis.appending.ArrayUses.appended`.
+        short_texts: see :func:`hoglet.hog.python.analysis.short_texts.short_texts`.
         suspending: see :func:`hoglet.hog.python.analysis.suspending.find_suspending`.
         dynamic_async: the second part of that.
 
@@ -42,13 +45,15 @@ class ProgramAnalysis:
         self.host_names = host = functions | async_names
         self.is_optimized = optimized = not (trace or batch)
         self.facts = facts = TypeFacts(all_functions, host)
-        self.borrowing = borrowing = Borrowing(facts, host, enabled=optimized)
+        loops = loops_around(facts)
+        self.borrowing = borrowing = Borrowing(facts, loops, host, enabled=optimized)
         self.formatted = Formatted(facts, borrowing, host, enabled=optimized)
         uses = ArrayUses(facts, host)
         formatted = self.formatted.variables
         self.results = Results(facts, borrowing, formatted, uses, host, enabled=optimized)
         self.appended = set[bound.Variable]() if trace else uses.appended()
         self.inlined = InlinedCalls(facts, host, enabled=optimized)
+        self.short_texts = short_texts(facts, loops, host) if optimized else set()
         self.suspending, self.dynamic_async = find_suspending(
             all_functions, facts, functions=functions, async_names=async_names
         )

@@ -131,7 +131,12 @@ class CallPrinter(InlinePrinter):
         if name == "jsonStringify" and len(operands) == 1 and not operands[0].raw:
             return self.formatted(operands[0], name)
         special = self._SPECIAL.get(name)
-        text = special(self, operands) if special else method_call(name, operands, self.temporaries)
+        short = self.program.short_texts
+        text = (
+            special(self, operands)
+            if special
+            else method_call(name, operands, self.temporaries, short)
+        )
         if text is not None:
             return text
         has_raw_form = name in _HAS_RAW_FORM and (name != "has" or operands[0].raw in {"", IMPORT})
@@ -149,6 +154,8 @@ class CallPrinter(InlinePrinter):
         if operand.kind == "L":
             return f"LEN({operand.text})"
         first, again = self.temporaries.twice(operand)
+        if again in self.program.short_texts:
+            return f"(LEN({again}) if s{again[1:]} else L_length({again}))"
         if operand.kind == "A":
             is_text = f"type({again}) is S and {again}.isascii()"
             return f"(LEN({again}) if type({first}) is L or {is_text} else L_length({again}))"
@@ -158,14 +165,18 @@ class CallPrinter(InlinePrinter):
 
     def _call_has(self, operands: list[Operand]) -> str | None:
         holder, item = operands
-        if holder.raw or holder.kind not in "AL" or not (holder.atom and item.atom):
+        if holder.raw not in {"", IMPORT} or holder.kind not in "AL":
+            return None
+        if not (holder.atom and item.atom) or item.raw:
             return None
         test = " and ".join(
             [f"type({holder.text}) is L"] * (holder.kind == "A")
             + [f"type({item.text}) is S"] * (item.kind != "S")
         )
         inside = f"{item.text} in {holder.text}"
-        return f"({inside} if {test} else L_has({holder.text}, {item.text}))" if test else inside
+        function = "R_has" if holder.raw else "L_has"
+        slow = f"{function}({holder.text}, {item.text})"
+        return f"({inside} if {test} else {slow})" if test else inside
 
     def _call_is_null(self, operands: list[Operand]) -> str | None:
         return f"({operands[0].text} is None)" if not operands[0].constant else None

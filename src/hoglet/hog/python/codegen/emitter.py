@@ -49,6 +49,10 @@ class Storage:
 class ProgramContext:
     """Shared state of the printers of a program's functions.
 
+    Attributes:
+        constants: values that are made once for all runs: their names by their texts.
+        short_texts: names of the variables for which ``s1`` says whether ``v1`` is short ASCII.
+
     Args:
         analysis: what is known about the program.
         known_globals: roots of globals that always exist.
@@ -61,6 +65,7 @@ class ProgramContext:
         self.trace, self.batch = analysis.trace, analysis.batch
         self.roots: dict[str, str] = {}
         self._blocks = 0
+        self.constants: dict[str, str] = {}
         self.all = tuple(facts.functions.values())
         self.has_common_imports = False
         self._parameters = {v for function in self.all for v in function.parameters}
@@ -74,10 +79,15 @@ class ProgramContext:
         for path in self.views.paths:
             self.root_name(path[0])
         self.storage = Storage(facts)
+        self.short_texts = {self.storage.name(variable) for variable in analysis.short_texts}
 
     def root_name(self, root: str) -> str:
         """The Python name of a global's root, which is read once at the start."""
         return self.roots.setdefault(root, f"g{len(self.roots) + 1}")
+
+    def constant(self, text: str) -> str:
+        """The Python name of a value that is made once for all runs."""
+        return self.constants.setdefault(text, f"c{len(self.constants) + 1}")
 
     def imports_of(self, variable: bound.Variable) -> str:
         """The Python name of the imports of parts of a variable's value that are keys.

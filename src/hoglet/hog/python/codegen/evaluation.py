@@ -1,4 +1,4 @@
-"""Evaluates expressions of the bound tree: as operands, as raw host data, and as conditions.
+"""Evaluates expressions of the bound tree: as operands, and as raw host data.
 
 Most expressions become one Python expression. If evaluation order or a guard needs a value twice,
 it is bound to a temporary by a preceding statement.
@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.purity import EFFECTS, READS, STABLE
 from hoglet.hog.python.analysis.type_facts import constant_kind
-from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS, Emitter
+from hoglet.hog.python.codegen.conditions import Conditions
+from hoglet.hog.python.codegen.constants import constant_text
+from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced
 
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
@@ -20,7 +22,7 @@ type Handlers = Mapping[type, Callable[[Any, Any], Operand]]
 """The methods that print each kind of expression: ``{bound.Compare: _compare}``."""
 
 
-class Evaluation(Emitter):
+class Evaluation(Conditions):
     """Prints expressions in the order of evaluation; subclasses provide their handlers."""
 
     EXPRESSIONS: ClassVar[Handlers]
@@ -56,66 +58,6 @@ class Evaluation(Emitter):
     def listed(self, nodes: tuple[Any, ...]) -> str:
         """Items of a container or arguments of a call, separated by commas."""
         return ", ".join([item_text(operand) for operand in self.sequence(nodes)])
-
-    # --- conditions
-
-    def test(self, node: Any) -> str:
-        """An expression as a condition: its Python truth is its Hog truth."""
-        if isinstance(node, bound.Not):
-            inner, odd = _without_nots(node)
-            return f"(not {self.test(inner)})" if odd else self.test(inner)
-        if isinstance(node, bound.And | bound.Or):
-            return self._chain(node, strict=False)
-        return self.truth(self.raw(node))
-
-    def truth(self, operand: Operand) -> str:
-        """The text of a condition on an operand."""
-        if operand.kind in "BSNZC":
-            return operand.text
-        if operand.kind in "LD":
-            return f"({operand.text}, True)[1]" if not operand.atom else "True"
-        if operand.kind in "KF":
-            first, again = self.temporaries.twice(operand)
-            return f"({first} and {again} == {again})"
-        first, again = self.temporaries.twice(operand)
-        return f"({again} if type({first}) is B else truthy({again}))"
-
-    def strict(self, node: Any) -> str:
-        """A condition as a real bool."""
-        if isinstance(node, bound.And | bound.Or):
-            return self._chain(node, strict=True)
-        if isinstance(node, bound.Not):
-            inner, odd = _without_nots(node)
-            return f"(not {self.test(inner)})" if odd else self.strict(inner)
-        operand = self.raw(node)
-        return operand.text if operand.kind == "B" else f"truthy({operand.text})"
-
-    def _chain(self, node: bound.And | bound.Or, *, strict: bool) -> str:
-        """Join operands with ``and``/``or``; with ``&``/``|`` up to the last that must run."""
-        word, sign = ("and", "&") if isinstance(node, bound.And) else ("or", "|")
-        needed = [
-            index for index, item in enumerate(node.operands) if not self.effects.may_skip(item)
-        ]
-        last = needed[-1] if needed and needed[-1] > 0 else 0
-        texts: list[str] = []
-        for index, item in enumerate(node.operands):
-            mark = self.mark()
-            text = self.strict(item) if strict or index <= last else self.test(item)
-            if self.mark() > mark:
-                self._spill_tests(texts, mark)
-            texts.append(text)
-        if len(texts) == 1:
-            return texts[0]
-        head = f"({f' {sign} '.join(texts[: last + 1])})" if last else texts[0]
-        return f"({f' {word} '.join([head, *texts[last + 1 :]])})"
-
-    def _spill_tests(self, texts: list[str], mark: int) -> None:
-        for index, text in enumerate(texts):
-            if not text.isidentifier():
-                name = self.temporaries.new()
-                self.insert(mark, f"{name} = {text}")
-                mark += 1
-                texts[index] = name
 
     # --- order of evaluation
 
@@ -194,7 +136,7 @@ class Evaluation(Emitter):
             return self.may_be_raw(node.value) and (_is_scalar(rest) or self.may_be_raw(rest))
         return self.is_raw(node)
 
-    def raw(self, node: Any) -> Operand:
+    def raw(self, node: Any) -> Operand:  # noqa: PLR0911 (one kind of node after the other)
         """An expression whose value may be plain host data that was not imported yet."""
         if isinstance(node, bound.ReadGlobal) and not node.library:
             text = self._raw_in_batch(node) if self.program.batch else self._path_text(node.path)
@@ -208,6 +150,9 @@ class Evaluation(Emitter):
             return self._raw_or_else(node)
         if isinstance(node, bound.CallGlobal) and self.is_raw(node):
             return self.bind(self.called(node))
+        if self.program.borrowing.is_table(node):
+            name = self.program.constant(constant_text(node))
+            return Operand(name, "A", atom=True, raw=IMPORT)
         return self.value(node)
 
     def called(self, node: bound.CallGlobal) -> Operand:
@@ -281,10 +226,14 @@ class Evaluation(Emitter):
                 self.line(f"{name} = {{}}")
 
     def view(self, variable: bound.Variable) -> None:
-        """Bind the view of a variable, if it has one."""
+        """Bind the view of a variable, and whether it is a short text, if these are needed."""
         if variable in self.program.views.variables:
             name = self.variable(variable)
             self.line(f"w{name[1:]} = {name} if type({name}) is D else NO_FIELDS")
+        name = self.variable(variable)
+        if name in self.program.short_texts:
+            test = f"type({name}) is S and LEN({name}) <= 256 and {name}.isascii()"
+            self.line(f"s{name[1:]} = {test}")
 
     def _raw_in_batch(self, node: bound.ReadGlobal) -> str:
         """A read of a global in a batch; on KeyError (no such root) it takes its slow path."""
@@ -362,14 +311,6 @@ class Evaluation(Emitter):
             test = f"type({first}) is D and type({key.text}) is S"
             return f"({again}.get({key.text}) if {test} else prop({again}, {key.text}))"
         return f"prop({target.text}, {key.text})"
-
-
-def _without_nots(node: Any) -> tuple[Any, bool]:
-    """The operand below a chain of ``not``, and whether the chain negates it."""
-    odd = False
-    while isinstance(node, bound.Not):
-        node, odd = node.operand, not odd
-    return node, odd
 
 
 def _is_scalar(node: Any) -> bool:

@@ -248,6 +248,9 @@ def _remainder(left: Operand, right: Operand, new: Temporaries) -> str:
 
 _ORDER: Final = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _EQUALITY: Final = {"==": "eq", "!=": "ne"}
+COMPARISONS: Final = _ORDER | _EQUALITY
+"""The functions behind comparisons."""
+
 _HELPERS: Final = {
     "like": "like", "ilike": "ilike", "not like": "not_like", "not ilike": "not_ilike",
     "in": "contains", "not in": "not_contains", "=~": "regex", "!~": "not_regex",
@@ -385,7 +388,7 @@ def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | Non
     """The type that the fast path checks for; None to always call the helper."""
     kinds = {left.kind, right.kind} - {"A"}
     if not kinds:
-        return "I" if operator in _ORDER else None
+        return "I" if operator in _ORDER else "S"
     if len(kinds) > 1 and not kinds <= NUMBERS:
         return None
     kind = kinds.pop()

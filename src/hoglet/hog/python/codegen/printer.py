@@ -1,9 +1,9 @@
 """The Python printer: generates a Python module from a bound program.
 
 The module binds ``FUNCTIONS`` (name and number of parameters of each function), ``LINES`` (the
-Hog line behind each Python line) and ``f0``, the program. It uses the names of the vocabulary,
-numbered names such as ``v1 w1 p1 k1 h1 t1 f1 m1``, and nothing else: user text is never a name, an
-attribute or code; it only appears in escaped literals.
+Hog line behind each Python line), the constants ``c1``, ``c2`` and so on, and ``f0``, the program.
+It uses the names of the vocabulary, numbered names such as ``v1 w1 s1 p1 k1 h1 t1 f1 m1``, and
+nothing else: user text is never a name, an attribute or code; it only appears in escaped literals.
 """
 
 from hoglet.hog.bind import tree as bound
@@ -136,7 +136,8 @@ def _module_text(program: ProgramContext) -> str:
         names = {f.number: (f.name, len(f.parameters)) for f in program.all}
     table = ", ".join([f"{number}: ({name!a}, {size})" for number, (name, size) in names.items()])
     head = f"FUNCTIONS = {{{table}}}"
-    lines = [0, 0, 0, *(line for _, _, line in root.lines)]
+    constants = [f"{name} = {text}" for text, name in program.constants.items()]
+    lines = [0, 0, 0, *[0] * len(constants), *(line for _, _, line in root.lines)]
     numbers = "LINES = (" + ", ".join([str(line) for line in lines]) + ")"
     body = [f"{'  ' * indent}{text}" for indent, text, _ in root.lines]
-    return "\n".join([head, numbers, *body]) + "\n"
+    return "\n".join([head, numbers, *constants, *body]) + "\n"

@@ -11,23 +11,20 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.paths import path_of_write
 from hoglet.hog.python.analysis.results import is_small_literal
-from hoglet.hog.python.codegen.growth import GrowthPrinter
+from hoglet.hog.python.codegen.loops import LoopPrinter
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, literal
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14
 _NAME: Final = re.compile(r"\b[vp]\d+\b")
 _ASSIGNED: Final = re.compile(r"\b([vp]\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in )")
-_FRESH: Final = frozenset({"splitByString", "keys", "values", "range"})
-"""Library functions that return a new array and charge its memory themselves."""
-_CHECK: Final = "if d > LIMIT: check(d)"
 
 
 def _by_length(path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
     return len(path), path
 
 
-class StatementPrinter(GrowthPrinter):
+class StatementPrinter(LoopPrinter):
     """The printer of statements."""
 
     def statement(self, node: Any) -> None:
@@ -103,6 +100,8 @@ class StatementPrinter(GrowthPrinter):
             self.declare(node.variable, "None")
         if node.variable in self.program.borrowing.variables:
             operand = self._borrowed(node)
+        elif node.variable in self.facts.literals:
+            operand = self.table(node.value)
         else:
             operand = literal(None) if node.value is None else self.value(node.value)
         text = coerced(operand, self.kind_of(node.variable))
@@ -224,7 +223,7 @@ class StatementPrinter(GrowthPrinter):
     def _throw(self, node: bound.Throw) -> None:
         self.line(f"raise thrown({self.value(node.value).text})")
 
-    # --- branches and loops
+    # --- branches
 
     def _if(self, node: bound.If) -> None:
         self.line(f"if {self.test(node.condition)}:")
@@ -243,82 +242,6 @@ class StatementPrinter(GrowthPrinter):
         if otherwise is not None:
             self.line("else:")
             self.body(otherwise)
-
-    def _loop_head(self, condition: Any) -> None:
-        """``while condition:`` and the budget check; the next lines are printed inside the loop."""
-        mark = self.mark()
-        self.indent += 1
-        test = "True" if condition is None else self.test(condition)
-        self.indent -= 1
-        before = self.take(mark)
-        if not before:
-            self.line(f"while {test}:")
-            self.indent += 1
-        else:
-            self.line("while True:")
-            self.indent += 1
-            self.put(before)
-            self.line(f"if not {test}: break")
-        self.line(_CHECK)
-
-    def _while(self, node: bound.While) -> None:
-        self._loop_head(node.condition)
-        self.statement(node.body)
-        self.indent -= 1
-
-    def _for(self, node: bound.For) -> None:
-        if node.initializer is not None:
-            self.statement(node.initializer)
-        self._loop_head(node.condition)
-        self.statement(node.body)
-        for variable in node.ends:
-            if self.program.storage.is_boxed(variable):
-                name = self.program.storage.name(variable)
-                self.line(f"{name} = [{name}[0]]")
-        if node.step is not None:
-            self.statement(node.step)
-        self.indent -= 1
-
-    def _for_in(self, node: bound.ForIn) -> None:
-        is_raw = self.is_raw(node.collection) and not self.program.trace
-        operand = self.raw(node.collection) if is_raw else self.value(node.collection)
-        item = self.program.storage.name(node.value)
-        names, snapshot = [item], "each"
-        if node.key is not None:
-            names.insert(0, self.program.storage.name(node.key))
-            snapshot = "each_pair"
-        if is_raw:
-            snapshot = f"R_{snapshot}({operand.text})"
-        elif self.facts.is_literal(node.collection, pairs=node.key is not None):
-            snapshot = operand.text if node.key is None else f"ITEMS({operand.text})"
-        elif node.key is None and self._is_fresh(node.collection):
-            snapshot = operand.text if operand.kind == "L" else f"({operand.text} or ())"
-        else:
-            snapshot = f"{snapshot}({operand.text})"
-        if is_raw and self.program.borrowing.edited:
-            snapshot = f"[*{snapshot}]"
-        self.new_imports(node.value)
-        self.line(f"for {', '.join(names)} in {snapshot}:")
-        self.indent += 1
-        self.line(_CHECK)
-        if is_raw and node.value not in self.program.borrowing.variables:
-            whole = self.importer(node.collection).format(item)
-            self.line(f"if type({item}) is not S: {item} = {whole}")
-        self.view(node.value)
-        for variable in (node.key, node.value):
-            if variable is not None and self.program.storage.is_boxed(variable):
-                name = self.program.storage.name(variable)
-                self.line(f"{name} = [{name}]")
-            if variable is not None:
-                self.note(variable.name, self.variable(variable))
-        self.statement(node.body)
-        self.indent -= 1
-
-    def _is_fresh(self, node: Any) -> bool:
-        """Whether the value of an expression is an unshared array or null."""
-        if isinstance(node, bound.CallGlobal):
-            return node.name in _FRESH and node.name not in self.program.host_names
-        return isinstance(node, bound.MakeArray)
 
     # --- errors
 
@@ -384,8 +307,8 @@ class StatementPrinter(GrowthPrinter):
         bound.Return: _return,
         bound.Throw: _throw,
         bound.If: _if,
-        bound.While: _while,
-        bound.For: _for,
-        bound.ForIn: _for_in,
+        bound.While: LoopPrinter.print_while,
+        bound.For: LoopPrinter.print_for,
+        bound.ForIn: LoopPrinter.print_for_in,
         bound.Try: _try,
     }

@@ -6,14 +6,16 @@ returns the same for short strings: ``tests/unit/hog/test_text_calls.py`` compar
 Source: docs/spec/hog-language.md#9-standard-library.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Final, NamedTuple
 
-from hoglet.hog.python.codegen.operands import SMALL, Operand, Temporaries
+from hoglet.hog.python.codegen.operands import Operand, Temporaries, whole_value
 
 
 class _Form(NamedTuple):
     """How a function is printed: in ``text``, ``{0}`` is the string; literals follow.
+
+    ``{3}`` is the end of the slice if these are a position and a length.
 
     Attributes:
         text: the expression.
@@ -46,7 +48,7 @@ _FORMS: Final[dict[tuple[str, int], _Form]] = {
     ("replaceOne", 3): _Form("REPLACE({0}, {1}, {2}, 1)", "xr", is_new=True, is_ascii=True),
     ("position", 2): _Form("FIND({0}, {1}) + 1", "x", is_ascii=True),
     ("substring", 2): _Form("{0}[{1} - 1:]", "i", is_new=True, is_ascii=True),
-    ("substring", 3): _Form("{0}[{1} - 1:{1} - 1 + {2}]", "ii", is_new=True, is_ascii=True),
+    ("substring", 3): _Form("{0}[{1} - 1:{3}]", "ii", is_new=True, is_ascii=True),
 }
 SAME_FOR_RAW: Final = frozenset({"empty", "notEmpty", "length", "isNull", "isNotNull"})
 """Functions that return the same for host data that was not imported."""
@@ -63,8 +65,13 @@ METHODS: Final = {
 """The methods by their names in generated code."""
 
 
-def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | None:
-    """The call as a method, with the function as fallback; None if it has no such form."""
+def method_call(
+    name: str, operands: list[Operand], new: Temporaries, short: Container[str] = ()
+) -> str | None:
+    """The call as a method, with the function as fallback; None if it has no such form.
+
+    ``short`` has the names ``v1`` of variables for which ``s1`` says whether they are short ASCII.
+    """
     form = _FORMS.get((name, len(operands)))
     if form is None or operands[form.position].constant:
         return None
@@ -79,13 +86,32 @@ def method_call(name: str, operands: list[Operand], new: Temporaries) -> str | N
         test += f" and LEN({again}) <= 256"
     if form.is_ascii:
         test += f" and {again}.isascii()"
+    if again in short:
+        test = f"s{again[1:]}"
     test = " and ".join([test, *filter(None, tests)])
-    text = form.text.format(again, *(item.text for item in literals))
+    if again in short and name == "substring" and operands[-1].value == 1:
+        return _character(operands[0], operands[1])
+    text = form.text.format(again, *(item.text for item in literals), _end(literals))
     if subject.raw and name == "toString":
         return f"({text} if {test} else R_toString({again}))"
     whole = f"imp({again})" if subject.raw and name not in SAME_FOR_RAW else again
     given = [whole if index == form.position else item.text for index, item in enumerate(operands)]
     return f"({text} if {test} else L_{name}({', '.join(given)}))"
+
+
+def _character(subject: Operand, position: Operand) -> str:
+    """``substring(text, i, 1)`` of a short text; reading a character is faster than a slice."""
+    name, index = subject.text, position.text
+    given = f"{whole_value(subject)}, {index}, 1"
+    guard = "" if position.constant or position.kind == "C" else f"type({index}) is I and "
+    test = f"s{name[1:]} and {guard}0 < {index} <= LEN({name})"
+    return f"({name}[{index} - 1] if {test} else L_substring({given}))"
+
+
+def _end(numbers: list[Operand]) -> str:
+    """The end of a slice with this first position, from 1, and this length."""
+    first, count = numbers[0].text if numbers else "", numbers[-1].text if numbers else ""
+    return first if count == "1" else f"{first} + {count} - 1"
 
 
 def _is_plain_text(operand: Operand) -> bool:
@@ -119,7 +145,7 @@ def _number_test(operand: Operand) -> str | None:
         return "" if _is_small_limit(operand) else None
     if not operand.atom or operand.raw or operand.kind not in "CKA":
         return None
-    is_positive = f"0 < {operand.text} <= {SMALL}"
+    is_positive = f"{operand.text} > 0"
     return is_positive if operand.kind == "C" else f"type({operand.text}) is I and {is_positive}"
 
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.purity import EFFECTS
+from hoglet.hog.python.codegen.constants import constant_text
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers, item_text
 from hoglet.hog.python.codegen.operands import Operand, literal
 
@@ -60,6 +61,13 @@ class ValuePrinter(Evaluation):
     @staticmethod
     def _key(key: Operand) -> str:
         return key.text if key.kind in {"S", "Z", "C"} else f"key({key.text})"
+
+    def table(self, node: Any) -> Operand:
+        """An array or object of literals that the program only looks at."""
+        if self.program.trace:
+            return self.value(node)
+        kind = "L" if isinstance(node, bound.MakeArray) else "D"
+        return Operand(self.program.constant(constant_text(node)), kind, atom=True)
 
     def _make_function(self, node: bound.MakeFunction) -> Operand:
         return Operand(self.function(node.function), "A", atom=True)

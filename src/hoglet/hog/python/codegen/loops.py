@@ -1,0 +1,136 @@
+"""Prints loops: over conditions, ranges and collections.
+
+Source: docs/spec/hog-language.md#2-statements and docs/spec/hog-language.md#10-limits (each round
+of a loop checks the budget).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.counting_loops import CountingLoop, counting_loop
+from hoglet.hog.python.codegen.growth import GrowthPrinter
+from hoglet.hog.python.codegen.operands import Operand
+
+_FRESH: Final = frozenset({"splitByString", "keys", "values", "range"})
+"""Library functions that return a new array and charge its memory themselves."""
+CHECK: Final = "if d > LIMIT: check(d)"
+
+
+class LoopPrinter(GrowthPrinter):
+    """The printer of loops."""
+
+    def statement(self, node: Any) -> None:
+        """Print a statement."""
+        raise NotImplementedError
+
+    def _loop_head(self, condition: Any) -> None:
+        """``while condition:`` and the budget check; the next lines are printed inside the loop."""
+        mark = self.mark()
+        self.indent += 1
+        test = "True" if condition is None else self.test(condition)
+        self.indent -= 1
+        before = self.take(mark)
+        if not before:
+            self.line(f"while {test}:")
+            self.indent += 1
+        else:
+            self.line("while True:")
+            self.indent += 1
+            self.put(before)
+            self.line(f"if not {test}: break")
+        self.line(CHECK)
+
+    def print_while(self, node: bound.While) -> None:
+        """A loop with a condition."""
+        self._loop_head(node.condition)
+        self.statement(node.body)
+        self.indent -= 1
+
+    def print_for(self, node: bound.For) -> None:
+        """A loop with a counter."""
+        counting = None if self.program.trace else counting_loop(node, self.facts, self.effects)
+        if counting is None:
+            self._print_counted_by_hand(node)
+        else:
+            self._print_range(node, counting)
+
+    def _print_range(self, node: bound.For, counting: CountingLoop) -> None:
+        name = self.program.storage.name(counting.variable)
+        limit, more = self.value(counting.bound), int(counting.inclusive)
+        if limit.constant:
+            end = str(limit.value + more)
+        else:
+            end = limit.text if limit.kind in "ZC" else self._or_nothing(limit)
+            end += f" + {more}" * more
+        step = f", {counting.step}" if counting.step > 1 else ""
+        self.line(f"for {name} in RANGE({counting.start}, {end}{step}):")
+        self.indent += 1
+        self.line(CHECK)
+        self.statement(node.body)
+        self._renew(node.ends)
+        self.indent -= 1
+
+    def _or_nothing(self, limit: Operand) -> str:
+        """A bound that may be null, which no number is less than or equal to."""
+        first, again = self.temporaries.twice(limit)
+        return f"({again} if {first} is not None else -1)"
+
+    def _renew(self, variables: Iterable[bound.Variable]) -> None:
+        """Make new boxes for variables, with the same values."""
+        for variable in variables:
+            if self.program.storage.is_boxed(variable):
+                name = self.program.storage.name(variable)
+                self.line(f"{name} = [{name}[0]]")
+
+    def _print_counted_by_hand(self, node: bound.For) -> None:
+        if node.initializer is not None:
+            self.statement(node.initializer)
+        self._loop_head(node.condition)
+        self.statement(node.body)
+        self._renew(node.ends)
+        if node.step is not None:
+            self.statement(node.step)
+        self.indent -= 1
+
+    def print_for_in(self, node: bound.ForIn) -> None:
+        """A loop over the items of a collection."""
+        is_raw = self.is_raw(node.collection) and not self.program.trace
+        operand = self.raw(node.collection) if is_raw else self.value(node.collection)
+        item = self.program.storage.name(node.value)
+        names, snapshot = [item], "each"
+        if node.key is not None:
+            names.insert(0, self.program.storage.name(node.key))
+            snapshot = "each_pair"
+        if is_raw:
+            snapshot = f"R_{snapshot}({operand.text})"
+        elif self.facts.is_literal(node.collection, pairs=node.key is not None):
+            snapshot = operand.text if node.key is None else f"ITEMS({operand.text})"
+        elif node.key is None and self._is_fresh(node.collection):
+            snapshot = operand.text if operand.kind == "L" else f"({operand.text} or ())"
+        else:
+            snapshot = f"{snapshot}({operand.text})"
+        if is_raw and self.program.borrowing.edited:
+            snapshot = f"[*{snapshot}]"
+        self.new_imports(node.value)
+        self.line(f"for {', '.join(names)} in {snapshot}:")
+        self.indent += 1
+        self.line(CHECK)
+        if is_raw and node.value not in self.program.borrowing.variables:
+            whole = self.importer(node.collection).format(item)
+            self.line(f"if type({item}) is not S: {item} = {whole}")
+        self.view(node.value)
+        for variable in (node.key, node.value):
+            if variable is not None and self.program.storage.is_boxed(variable):
+                name = self.program.storage.name(variable)
+                self.line(f"{name} = [{name}]")
+            if variable is not None:
+                self.note(variable.name, self.variable(variable))
+        self.statement(node.body)
+        self.indent -= 1
+
+    def _is_fresh(self, node: Any) -> bool:
+        """Whether the value of an expression is an unshared array or null."""
+        if isinstance(node, bound.CallGlobal):
+            return node.name in _FRESH and node.name not in self.program.host_names
+        return isinstance(node, bound.MakeArray)
