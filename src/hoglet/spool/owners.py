@@ -71,8 +71,8 @@ class PartitionOwner:
         self._on_lost_commits = on_lost_commits
         self.on_taken: Callable[[set[int]], None] | None = None
         self._positions: dict[int, Position] = {}
-        self._confirmed: dict[int, tuple[int, int]] = {}
-        """Epochs and positions that the database had, of all servers' partitions."""
+        self._confirmed: dict[int, tuple[int, int, int]] = {}
+        """How far the database has confirmed the partitions of all servers."""
         self._held: set[int] = set()
         self._leaving: set[int] = set()
         self._shares_groups = False
@@ -127,7 +127,7 @@ class PartitionOwner:
 
     def moved(self, position: Position) -> None:
         """Record the new position after a group of a reserved partition was started or stored."""
-        self._confirmed[position.partition] = position.epoch, position.done_upto
+        self._confirmed[position.partition] = _progress(position)
         known = self._positions.get(position.partition)
         if known is not None and known.epoch == position.epoch:
             self._positions[position.partition] = position
@@ -178,14 +178,14 @@ class PartitionOwner:
         self._adopt(mine, given_up, taken)
 
     def _compare(
-        self, everything: Sequence[Position], confirmed: Mapping[int, tuple[int, int]]
+        self, everything: Sequence[Position], confirmed: Mapping[int, tuple[int, int, int]]
     ) -> None:
         """Report if the database has an earlier position than it has confirmed before.
 
         Positions that a group of this process has moved meanwhile are left out. A position of 0
         may be that of a log that was replaced.
         """
-        stored = {each.partition: (each.epoch, each.done_upto) for each in everything}
+        stored = {each.partition: _progress(each) for each in everything}
         unmoved = {
             key: each
             for key, each in stored.items()
@@ -295,6 +295,11 @@ def _unknown(mine: Mapping[int, Position], known: Mapping[int, Position]) -> lis
         or known[each].epoch != stored.epoch
         or known[each].done_upto > stored.done_upto
     ]
+
+
+def _progress(position: Position) -> tuple[int, int, int]:
+    """Its epoch, what is stored, and the end of the group in progress: grows with each commit."""
+    return position.epoch, position.done_upto, position.group_to or 0
 
 
 def _claimable(free: Sequence[Position], capacity: int) -> list[int]:
