@@ -85,16 +85,20 @@ def _fail_over_late(
     add_destination(servers[0], f"{receiver.url}/{{event.uuid}}")
     sender = OrderedSender(servers)
     sender.start()
-    _wait_for_events(sender)
+    _wait_until_stored(sender, servers)
     postgres.stop_standby()
-    _wait_for_events(sender)
-    latest = _last_batch(sender)
-    wait_for(lambda: latest <= set(_stored(servers[0])), seconds=SECONDS)
+    _wait_until_stored(sender, servers)
     postgres.fail_over()
     _wait_for_events(sender)
     wait_for(lambda: any(map(_has_noticed, servers)), seconds=SECONDS)
     sender.stop()
     return sender
+
+
+def _wait_until_stored(sender: OrderedSender, servers: list[RunningServer]) -> None:
+    _wait_for_events(sender)
+    latest = _last_batch(sender)
+    wait_for(lambda: latest <= set(_stored(servers[0])), seconds=SECONDS)
 
 
 def _has_noticed(server: RunningServer) -> bool:

@@ -20,7 +20,7 @@ import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import Header, StreamState
+from nats.js.api import Header, StreamInfo, StreamState
 from nats.js.errors import APIError, NotFoundError
 
 from hoglet.spool.address import NatsAddress
@@ -33,6 +33,7 @@ from hoglet.spool.nats_stream import (
     StreamNames,
     check_stream,
     facts_of,
+    used_share,
 )
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.wakeups import Wakeups
@@ -127,6 +128,10 @@ class JetStreamLog:
 
     async def _state(self) -> StreamState | None:
         """The state of the stream; None if it was missing."""
+        info = await self._info()
+        return info.state if info else None
+
+    async def _info(self) -> StreamInfo | None:
         client, stream, _ = await self._connection.ready()
         info = await self._requested(stream.stream_info(self._names.stream))
         if info is None:
@@ -134,7 +139,7 @@ class JetStreamLog:
             return None
         self._accept(facts_of(info))
         self._highest = max(self._highest, info.state.last_seq)
-        return info.state
+        return info
 
     async def _restore(self, client: Client) -> None:
         """Create the stream again if it was deleted; does nothing while JetStream starts.
@@ -190,6 +195,11 @@ class JetStreamLog:
             if position > 1:
                 name, subject = self._names.stream, self._names.subject(partition)
                 await self._requested(stream.purge_stream(name, seq=position, subject=subject))
+
+    async def used_share(self) -> float:
+        """The used share of the bytes or messages that the stream may have; see the port."""
+        info = await self._info()
+        return used_share(info) if info else 0.0
 
     async def last_positions(self, partitions: Collection[int]) -> dict[int, int]:
         """The highest positions ever appended, read from the stream leader.

@@ -126,6 +126,15 @@ def facts_of(info: StreamInfo) -> StreamFacts:
     return StreamFacts(identity, config.num_replicas or 1, created, config.first_seq or 1)
 
 
+def used_share(info: StreamInfo) -> float:
+    """The used share of the bytes or messages that the stream may have; 0 without a limit."""
+    uses = [
+        (info.state.bytes, info.config.max_bytes),
+        (info.state.messages, info.config.max_msgs),
+    ]
+    return max(used / limit if limit and limit > 0 else 0.0 for used, limit in uses)
+
+
 def _check_server(client: Client, address: NatsAddress, payload_bytes: int) -> None:
     version = client.connected_server_version
     if (version.major, version.minor) < MIN_VERSION:

@@ -182,8 +182,8 @@ class PartitionOwner:
     ) -> None:
         """Report if the database has an earlier position than it has confirmed before.
 
-        Positions that a group of this process has moved meanwhile are left out. A position of 0
-        may be that of a log that was replaced.
+        Positions that a group of this process has moved meanwhile are left out, and those that went
+        back to 0 under the same epoch: their log may have been replaced.
         """
         stored = {each.partition: _progress(each) for each in everything}
         unmoved = {
@@ -193,7 +193,7 @@ class PartitionOwner:
         }
         self._confirmed |= unmoved
         is_earlier = any(
-            each < confirmed.get(key, each) and each[1] > 0 for key, each in unmoved.items()
+            _is_earlier(each, confirmed[key]) for key, each in unmoved.items() if key in confirmed
         )
         if is_earlier and self._on_lost_commits is not None:
             self._on_lost_commits()
@@ -300,6 +300,11 @@ def _unknown(mine: Mapping[int, Position], known: Mapping[int, Position]) -> lis
 def _progress(position: Position) -> tuple[int, int, int]:
     """Its epoch, what is stored, and the end of the group in progress: grows with each commit."""
     return position.epoch, position.done_upto, position.group_to or 0
+
+
+def _is_earlier(stored: tuple[int, int, int], confirmed: tuple[int, int, int]) -> bool:
+    is_replaced = stored[:2] == (confirmed[0], 0)
+    return stored < confirmed and not is_replaced
 
 
 def _claimable(free: Sequence[Position], capacity: int) -> list[int]:

@@ -85,6 +85,14 @@ class SpoolLog(Protocol):
         """
         ...
 
+    async def used_share(self) -> float:
+        """The used share of the space that the log may take; 0 if there is no limit.
+
+        Raises:
+            SpoolUnavailable: the log cannot be read.
+        """
+        ...
+
     async def last_positions(self, partitions: Collection[int]) -> dict[int, int]:
         """The highest position ever appended to each, including trimmed ones; 0 if there is none.
 
@@ -121,7 +129,7 @@ class NamedLog(NamedTuple):
     """A log and the name under which its positions are stored.
 
     Entries are kept for ``keep_seconds`` after they were stored, for a database that loses its last
-    commits. A log in that database loses the same ones.
+    commits, unless the log is more than half full. A log in that database loses the same ones.
     """
 
     name: str

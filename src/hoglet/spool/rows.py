@@ -101,6 +101,10 @@ class RowLog:
         async with _reachable(), self._database.write() as session:
             await (await session.connection()).execute(delete(_Entry).where(done))
 
+    async def used_share(self) -> float:
+        """0: tables have no limit."""
+        return 0.0
+
     async def last_positions(self, partitions: Collection[int]) -> dict[int, int]:
         """The highest positions ever appended."""
         statement = select(_Partition.partition, _Partition.last_position)

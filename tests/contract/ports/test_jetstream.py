@@ -143,6 +143,22 @@ async def test_a_full_broker_refuses_instead_of_forgetting(nats_broker: NatsServ
         assert await everything(log, 0) == taken
 
 
+async def test_the_used_share_is_that_of_the_nearest_limit(nats_broker: NatsServer) -> None:
+    url = nats_broker.url()
+    async with opened(url) as log:
+        assert await log.used_share() == 0
+        await log.append({0: [b"x" * 500]})
+        assert await log.used_share() == 0
+        client = await nats.connect(f"nats://{nats_broker.address}")
+        context = client.jetstream()
+        info = await context.stream_info(nats_address(url).stream)
+        limited = await context.update_stream(info.config, max_bytes=10_000, max_msgs=4)
+        assert await log.used_share() == 0.25
+        await context.update_stream(limited.config, max_bytes=info.state.bytes * 2)
+        assert await log.used_share() == 0.5
+        await client.close()
+
+
 async def test_a_stream_belongs_to_one_database(nats_broker: NatsServer) -> None:
     name = f"test-{uuid4().hex}"
     async with opened(nats_broker.url(name), owner="one") as log:

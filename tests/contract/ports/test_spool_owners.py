@@ -344,3 +344,42 @@ async def test_positions_that_the_database_has_lost_are_read_anew(
     position = a.position(3)
     assert (position.done_upto, position.epoch) == (5, before.epoch + 1)
     assert len(a.owned) == PARTITIONS
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_loss"),
+    [
+        ({"epoch": 1, "done_upto": 0}, True),  # nothing was stored before the claim was lost
+        ({"done_upto": 6}, True),
+        ({"done_upto": 0}, False),  # as after the log was replaced
+        ({"group_from": None, "group_to": None}, True),  # the begin of a group
+        ({}, False),
+    ],
+)
+async def test_lost_commits_are_reported(
+    servers: list[PartitionOwner],
+    database: Database,
+    clock: FixedClock,
+    stored: dict[str, Any],
+    is_loss: bool,
+) -> None:
+    reports: list[str] = []
+    b = PartitionOwner(
+        database, clock, name="b", log_name=LOG, on_lost_commits=lambda: reports.append("b")
+    )
+    await _divide([servers[0]])
+    await _divide([servers[0], b])
+    before = b.hold(12)
+    assert before is not None
+    assert before.epoch == 2
+    done = await _store(database, before, done_upto=7)
+    b.moved(await _store(database, done, group_from=8, group_to=9))
+    b.release(12)
+    async with database.write() as session:
+        lost = update(SpoolPositionRow).where(SpoolPositionRow.partition == 12)
+        await session.execute(lost.values(log=LOG, **stored))
+
+    await b.divide()
+    await b.divide()
+
+    assert reports == ["b"] * is_loss

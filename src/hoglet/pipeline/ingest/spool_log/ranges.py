@@ -34,6 +34,8 @@ from hoglet.spool.positions import OwnershipLost, Position
 from hoglet.store.database import Database
 
 _TRIM_SECONDS = 1.0
+_MAX_SHARE_OF_KEPT_ENTRIES = 0.5
+"""Kept entries must not fill up a stream: beyond this share of its limit, none are kept."""
 _FIRST_EPOCH = 1
 _READ_BYTES = 16 * 1024 * 1024
 
@@ -253,13 +255,17 @@ class LogRanges:
         if self._stored_upto:
             self._trims.append((now + self._keep_seconds, self._stored_upto))
             self._stored_upto = {}
+        if self._trims:
+            await self._trim_due(now)
+
+    async def _trim_due(self, now: float) -> None:
         due: dict[int, int] = {}
-        while self._trims and self._trims[0][0] <= now:
-            due |= self._trims.popleft()[1]
-        if not due:
-            return
         try:
-            await self._log.trim(await self._still_stored(due))
+            is_ample = await self._log.used_share() <= _MAX_SHARE_OF_KEPT_ENTRIES
+            while self._trims and (self._trims[0][0] <= now or not is_ample):
+                due |= self._trims.popleft()[1]
+            if due:
+                await self._log.trim(await self._still_stored(due))
         except SpoolUnavailable as error:
             log.warning("the spool was not trimmed", action="trim_failed", error=str(error))
             self._trims.appendleft((now, due))
