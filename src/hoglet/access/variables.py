@@ -215,9 +215,13 @@ def _does_not_fit(name: str, value: Any, kind: str) -> Invalid:
 
 
 def _check_default(name: str, value: Any, kind: VariableType) -> None:
-    """Refuse a default value with which every run would fail."""
+    """Refuse a default value with which every run would fail.
+
+    PostHog stores an empty text for "no default", so projects that are moved may have one.
+    """
     try:
-        convert(name, value, kind)
+        if value != "":
+            convert(name, value, kind)
     except Invalid as error:
         error.attr = "default_value"
         raise

@@ -282,6 +282,13 @@ async def test_bad_variables(client: httpx.AsyncClient, body: Any, code: str, at
     assert refusal(response) == (400, code, attr)
 
 
+@pytest.mark.parametrize("kind", ["String", "Number", "Boolean", "List", "Date"])
+async def test_an_empty_default_is_stored(client: httpx.AsyncClient, kind: str) -> None:
+    body = {"name": "x", "type": kind, "default_value": ""}
+    created = await client.post(f"{P}/insight_variables", json=body)
+    assert (created.status_code, created.json()["default_value"]) == (201, "")
+
+
 async def test_a_changed_variable_still_has_a_default_that_fits(client: httpx.AsyncClient) -> None:
     """Every run with the default would fail."""
     body = {"name": "x", "type": "String", "default_value": "today"}
