@@ -36,7 +36,7 @@ from hoglet.store.database import Database
 
 PAGE_EVENTS = 500
 PAGE_BYTES = 8 * 1024 * 1024  # of the events' texts; a page's runs are held in memory
-MOST_WAITING = 5000  # queued runs; beyond it, a backfill yields to live events
+MAX_WAITING = 5000  # queued runs; beyond it, a backfill yields to live events
 PAUSE = timedelta(seconds=5)
 BREATH = timedelta(seconds=0.5)  # while enough runs are queued
 _READING = (backfill_repository.STARTING, backfill_repository.RUNNING)
@@ -80,7 +80,7 @@ class BackfillPager:
     async def work(self, job: Job) -> None:
         """Enqueue the next page, or wait while enough runs are queued; finishes the job itself."""
         request = decode_backfill(job.payload)
-        if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
+        if (await self._queue.depth(INVOKE_QUEUE)).ready > MAX_WAITING:
             await self._later(job, PAUSE)
         else:
             await self._go_on(job, request)

@@ -15,8 +15,8 @@ from hoglet.warehouse.values import EARLIEST, instant_text
 
 _PAGE_EVENTS = 1000
 _PAGE_BYTES = 8_000_000
-_MOST_BYTES = 64_000_000
-_LEAST_SECONDS = 0.1
+_MAX_BYTES = 64_000_000
+_MIN_SECONDS = 0.1
 _WINDOWS = (timedelta(hours=1), timedelta(days=1), timedelta(days=30))
 
 
@@ -61,8 +61,8 @@ class RecentEvents:
         size = 0
         for page in _pages(rows):
             size += sum(row.size for row in page)
-            if size > _MOST_BYTES:
-                raise QueryTooCostly(f"The events are larger than {_MOST_BYTES} bytes.")
+            if size > _MAX_BYTES:
+                raise QueryTooCostly(f"The events are larger than {_MAX_BYTES} bytes.")
             yield await self._stored.find_all(
                 project_id,
                 [row.uuid for row in page],
@@ -114,4 +114,4 @@ def _pages(rows: list[_Row]) -> Iterator[list[_Row]]:
 
 def _left(end: float) -> float:
     """The seconds left until a deadline."""
-    return max(end - time.monotonic(), _LEAST_SECONDS)
+    return max(end - time.monotonic(), _MIN_SECONDS)

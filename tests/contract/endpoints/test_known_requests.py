@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from hoglet.access.rate_limit import RateLimit
-from hoglet.endpoints.run.fast_path import LARGEST_REQUEST_BYTES
+from hoglet.endpoints.run.fast_path import MAX_REQUEST_BYTES
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
@@ -324,9 +324,9 @@ async def test_large_requests_are_not_remembered(endpoints: EndpointWorld) -> No
     }
     await endpoints.create(node, name="a")
     assert await is_known(endpoints, "a", {"variables": {"text": "x" * 1000}})
-    large = {"variables": {"text": "x" * LARGEST_REQUEST_BYTES}}
+    large = {"variables": {"text": "x" * MAX_REQUEST_BYTES}}
     assert not await is_known(endpoints, "a", large)
-    assert (await endpoints.ran("a", **large))["results"] == [[LARGEST_REQUEST_BYTES]]
+    assert (await endpoints.ran("a", **large))["results"] == [[MAX_REQUEST_BYTES]]
 
 
 async def test_a_large_body_with_a_known_head_is_413(endpoints: EndpointWorld) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.pipeline.delivery import executor
-from hoglet.pipeline.delivery.executor import LEASE, MOST_LOST_LEASES
+from hoglet.pipeline.delivery.executor import LEASE, MAX_LOST_LEASES
 from hoglet.pipeline.delivery.run import RunRecord
 from hoglet.queue import LeaseLost
 from hoglet.queue.dead_letters import failed_jobs
@@ -32,7 +32,7 @@ async def lose_leases(hoglet, times):
 async def test_a_run_that_lost_many_leases_is_still_carried_on(hoglet, runs, receiver):
     function = await destination(hoglet, receiver)
     await runs.trigger(function, "e")
-    await lose_leases(hoglet, MOST_LOST_LEASES - 1)
+    await lose_leases(hoglet, MAX_LOST_LEASES - 1)
     await runs.work()
 
     assert receiver.paths() == ["/x"]
@@ -42,7 +42,7 @@ async def test_a_run_that_lost_many_leases_is_still_carried_on(hoglet, runs, rec
 async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, receiver):
     function = await destination(hoglet, receiver)
     await runs.trigger(function, "e")
-    await lose_leases(hoglet, MOST_LOST_LEASES)
+    await lose_leases(hoglet, MAX_LOST_LEASES)
     await runs.work()
 
     assert receiver.paths() == []
@@ -82,7 +82,7 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
     async def full(*_arguments, **_more):
         raise OperationalError("INSERT", {}, Exception("database or disk is full"))
 
-    monkeypatch.setattr(executor, "MOST_LOST_LEASES", 2)
+    monkeypatch.setattr(executor, "MAX_LOST_LEASES", 2)
     with monkeypatch.context() as patch:
         patch.setattr(runs.executor._completions, "commit", full)
         for _ in range(7):
@@ -98,7 +98,7 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
 async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, monkeypatch):
     function = await destination(hoglet, receiver)
     await runs.trigger(function, "e")
-    monkeypatch.setattr(executor, "MOST_LOST_LEASES", 2)
+    monkeypatch.setattr(executor, "MAX_LOST_LEASES", 2)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/no/such/python")
         await runs.sandbox.stop_idle()

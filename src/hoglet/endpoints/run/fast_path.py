@@ -54,7 +54,7 @@ type Head = tuple[str, str, bytes, tuple[tuple[bytes, bytes], ...]]
 """Method, path, query string, and the headers that the response depends on."""
 
 REMEMBERED = 5_000
-LARGEST_REQUEST_BYTES = 4_000
+MAX_REQUEST_BYTES = 4_000
 PATHS = ("/run", "/run/", "/query", "/query/", "Query", "Query/")
 """Ends of the paths of requests that may be known, such as ``/query/TrendsQuery``."""
 _DECIDING = frozenset(
@@ -241,7 +241,7 @@ class KnownRequests:
         if head is None or body is None or token is None:
             return
         size = len(body) + sum(map(len, head[:3])) + sum(len(value) for _, value in head[3])
-        if any(each is not None for each in once) or size > LARGEST_REQUEST_BYTES:
+        if any(each is not None for each in once) or size > MAX_REQUEST_BYTES:
             return
         known.token, known.project_id = token, request.path_params["project_id"]
         if request.method == "GET":

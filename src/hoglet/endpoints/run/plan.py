@@ -29,7 +29,7 @@ from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.json import is_array
 from hoglet.kit.relative_dates import DateClock
 
-_LEAST_CACHE_SECONDS = 1
+_MIN_CACHE_SECONDS = 1
 _RAW_WORDS = frozenset({"direct", "force_blocking"})
 
 type ProjectSettings = dict[str, Any]
@@ -110,7 +110,7 @@ def effective_ttl_seconds(read_plan: ReadPlan, computed_at: datetime) -> float:
     """The cache time of a result: the endpoint's, or until the next build of the table."""
     if read_plan.materialization is None:
         return read_plan.target.cache_seconds
-    return max(_LEAST_CACHE_SECONDS, read_plan.materialization.seconds_left(computed_at))
+    return max(_MIN_CACHE_SECONDS, read_plan.materialization.seconds_left(computed_at))
 
 
 def _read_plan(

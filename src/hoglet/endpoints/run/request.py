@@ -34,7 +34,7 @@ type Json = dict[str, Any]
 
 _DIGITS = 18
 _VERSION_DIGITS = 100  # such a version does not exist; more digits are no number of anything
-MOST_ROWS = 50_000
+MAX_ROWS = 50_000
 
 JSON = "application/json"
 CSV = "text/csv"
@@ -113,7 +113,7 @@ def _query_fields(request: Request) -> dict[str, Any]:
 
 def _page_number(request: Request, name: str, *, least: int) -> int | None:
     number = read_number(request, name, least=least)
-    if name == "limit" and number is not None and number > MOST_ROWS:
+    if name == "limit" and number is not None and number > MAX_ROWS:
         raise errors.bad_parameter(name, number)
     return number
 

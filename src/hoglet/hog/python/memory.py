@@ -21,13 +21,13 @@ from hoglet.hog.runtime.budget import LARGE, memory_exceeded
 from hoglet.hog.runtime.values import HOLDERS
 
 _BLOCK_BYTES: Final = 24  # a small value is charged about this much per allocated block
-_MOST_GROWTH: Final = 6  # an array of different numbers needs 5 bytes for each charged one
-_MOST_UNCOUNTED: Final = 4
-_LEAST_LIMIT: Final = 16 * 1024 * 1024  # growth is measured in steps of a megabyte and more
+_MAX_GROWTH: Final = 6  # an array of different numbers needs 5 bytes for each charged one
+_MAX_UNCOUNTED: Final = 4
+_MIN_LIMIT: Final = 16 * 1024 * 1024  # growth is measured in steps of a megabyte and more
 _COUNT_S: Final = 0.4
 _CHUNK: Final = 4096
 _DENSEST: Final = 0.2  # assumed minimum of charged bytes per byte of the process
-_MOST_GARBAGE: Final = 64 * 1024 * 1024
+_MAX_GARBAGE: Final = 64 * 1024 * 1024
 _ALLOCATED: Final = 32 * 1024 * 1024
 _STATUS: Final = Path("/proc/self/statm")
 _PAGE: Final = 4096
@@ -78,7 +78,7 @@ class _RecentFigures:
 
     def _bytes_without_garbage(self) -> int:
         used = process_bytes()
-        if used > self._bytes_after_collection + _MOST_GARBAGE:
+        if used > self._bytes_after_collection + _MAX_GARBAGE:
             gc.collect()
             used = self._bytes_after_collection = process_bytes()
         self._bytes_after_collection = min(used, self._bytes_after_collection)
@@ -115,7 +115,7 @@ class MemoryMeter:
         self.limit = limit
         self.charged = 0
         self.soon = limit // 8
-        self._scale = max(limit, _LEAST_LIMIT)
+        self._scale = max(limit, _MIN_LIMIT)
         self._grown = 0
         self._base, self._blocks = figures
         self._blocks_after = 0.0
@@ -142,7 +142,7 @@ class MemoryMeter:
         """
         recent_figures.forget()
         self._grown = process_bytes() - self._base
-        most = _MOST_GROWTH if self._counted else _MOST_UNCOUNTED
+        most = _MAX_GROWTH if self._counted else _MAX_UNCOUNTED
         if self._grown > most * self._scale:
             raise memory_exceeded(self.limit, self._grown)
         if self._is_suspicious():

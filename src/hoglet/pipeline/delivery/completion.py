@@ -172,7 +172,7 @@ def _outcome(run: CompletedRun) -> str:
     return "skipped" if run.observation is None else "succeeded"
 
 
-MOST_AT_ONCE = 256
+MAX_AT_ONCE = 256
 # After a commit of many runs, more are about to end, so waiting for them saves commits. A single
 # run is committed at once, because the next run of its ordering key may be waiting for it.
 MANY = 4
@@ -249,10 +249,10 @@ class CompletionBatcher:
     async def _commit_all(self) -> None:
         try:
             while self._waiting:
-                taken = self._waiting[:MOST_AT_ONCE]
-                self._waiting = self._waiting[MOST_AT_ONCE:]
+                taken = self._waiting[:MAX_AT_ONCE]
+                self._waiting = self._waiting[MAX_AT_ONCE:]
                 await self._commit(taken)
-                if len(taken) >= MANY and len(self._waiting) < MOST_AT_ONCE:
+                if len(taken) >= MANY and len(self._waiting) < MAX_AT_ONCE:
                     await asyncio.sleep(GATHER_SECONDS)
         finally:
             self._committer = None

@@ -38,7 +38,7 @@ FAIR_SHARE = 64  # runs of a lane while other lanes wait
 LARGE_SHARE = 256  # runs of a lane while no other lane waits
 SLOTS_FOR_LARGE_SHARES = 512  # the other slots are for lanes below their fair share
 # A process that dies soon after its start loses the leases of all its runs, and a run that has lost
-# more than MOST_LOST_LEASES is given up. So a new process holds few runs until some have ended.
+# more than MAX_LOST_LEASES is given up. So a new process holds few runs until some have ended.
 SHARE_AT_START = 32
 ENDS_BEFORE_FULL_SHARES = 256
 SHARE_IN_BURST = 16  # runs of a lane while a burst of events is stored
@@ -51,7 +51,7 @@ IDLE = timedelta(seconds=1)  # how soon a due retry is noticed
 PAUSES_ARE_READ_EVERY = 2.0  # picks up pauses stored by other processes
 # A run that lost more leases kills its process or triggers a bug in hoglet. With a limit of ten, a
 # harmless run was given up when a server was killed twenty times within two seconds of each start.
-MOST_LOST_LEASES = 30
+MAX_LOST_LEASES = 30
 STORAGE_PAUSE = timedelta(seconds=5)  # delay before retrying a run whose outcome cannot be written
 STOP_SECONDS = 10.0  # a longer run is released; another process continues it
 
@@ -276,7 +276,7 @@ class Executor:
         )
         if function is None or not function.enabled:
             await self._refuse(job, invoke, function)
-        elif _lost_leases(job) > MOST_LOST_LEASES:
+        elif _lost_leases(job) > MAX_LOST_LEASES:
             await self._give_up(job, invoke)
         else:
             ending = await self._run(job, function, invoke)

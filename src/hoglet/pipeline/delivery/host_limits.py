@@ -35,7 +35,7 @@ SLOW_SECONDS = 1.0  # average duration; such hosts share SLOW_PLACES
 SLOW_PLACES = 128
 _WEIGHT = 0.2  # weight of the newest response in the average
 _HABIT = 3  # requests in a row to one host
-_MOST_GATES = 10_000  # idle ones are evicted beyond this
+_MAX_GATES = 10_000  # idle ones are evicted beyond this
 _RATE_RETENTION = timedelta(hours=1)  # how long a target's row is kept after its last request
 
 
@@ -234,7 +234,7 @@ class HostLimiter:
         return self._gate(habit.limits[-1][0])
 
     def _learn(self, lane: str, function_id: str, host: str, limits: list[Limit]) -> None:
-        if len(self._habits) > _MOST_GATES:
+        if len(self._habits) > _MAX_GATES:
             self._habits.clear()
         known = self._habits.get(lane)
         number = known.number + 1 if known is not None and known.host == host else 1
@@ -332,7 +332,7 @@ class HostLimiter:
     def _gate(self, name: str) -> HostGate:
         existing = self._gates.get(name)
         if existing is None:
-            if len(self._gates) >= _MOST_GATES:
+            if len(self._gates) >= _MAX_GATES:
                 self._gates = {key: gate for key, gate in self._gates.items() if not gate.is_idle}
             existing = self._gates[name] = HostGate()
         return existing

@@ -27,8 +27,8 @@ log = structlog.get_logger()
 
 # The path of an operation, so that the server does not import what only workers run.
 _RUN_STEPS = "hoglet.functions.runtime.step:run_steps"
-MOST_TOGETHER = 256
-MOST_OF_SLOW_TOGETHER = 16
+MAX_TOGETHER = 256
+MAX_OF_SLOW_TOGETHER = 16
 # After this time something is stuck: 600 ms, one more run, replays, inputs and worker startup.
 DEADLINE_SECONDS = 5.0
 # A worker may die for reasons outside of its program; a program that kills three is at fault.
@@ -96,7 +96,7 @@ class StepBatcher:
 
     def _take(self, waiting: deque[_Waiting]) -> list[_Waiting]:
         is_slow = waiting[0].request.function.id in self._slow
-        most = MOST_OF_SLOW_TOGETHER if is_slow else MOST_TOGETHER
+        most = MAX_OF_SLOW_TOGETHER if is_slow else MAX_TOGETHER
         taken, size = list[_Waiting](), 0
         while waiting and len(taken) < most:
             size += waiting[0].size

@@ -38,7 +38,7 @@ GROUP_LOST = (LeaseLost, OwnershipLost)
 """Another worker has the group now."""
 # Another server may have written the same rows at the same moment.
 _RETRIES_OF_COMMIT = 2
-_MOST_CONFLICTS = 8
+_MAX_CONFLICTS = 8
 
 
 class NotItsTurn(Exception):
@@ -286,12 +286,12 @@ class GroupWriter:
         conflicts = 0
         while True:
             try:
-                results = await self._attempt(run, checked=conflicts < _MOST_CONFLICTS)
+                results = await self._attempt(run, checked=conflicts < _MAX_CONFLICTS)
                 break
             except Superseded:
                 log.info("a group is processed again", action="superseded")
             except Exception as error:
-                if conflicts == _MOST_CONFLICTS or not is_conflict(error):
+                if conflicts == _MAX_CONFLICTS or not is_conflict(error):
                     raise
                 conflicts += 1
                 log.info("a group is processed again", action="conflict", error=str(error))

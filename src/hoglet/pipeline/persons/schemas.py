@@ -12,7 +12,7 @@ from hoglet.kit.errors import Invalid
 from hoglet.web.openapi import documented
 from hoglet.web.validation import NOT_BOOLEAN, Body, Text
 
-MOST_PERSONS = 1000
+MAX_PERSONS = 1000
 type Id = Annotated[Text, Field(strict=True, min_length=1)]
 
 _FLAGS = {"": False, "true": True, "1": True, "false": False, "0": False}
@@ -28,8 +28,8 @@ class _Body(Body):
 class BulkDelete(_Body):
     """Body of ``bulk_delete``: ``ids`` are UUIDs or numbers."""
 
-    ids: Annotated[list[Id | int], Field(max_length=MOST_PERSONS)] | None = None
-    distinct_ids: Annotated[list[Id], Field(max_length=MOST_PERSONS)] | None = None
+    ids: Annotated[list[Id | int], Field(max_length=MAX_PERSONS)] | None = None
+    distinct_ids: Annotated[list[Id], Field(max_length=MAX_PERSONS)] | None = None
     delete_events: StrictBool = False
     delete_recordings: StrictBool = False
     keep_person: StrictBool = False

@@ -20,9 +20,9 @@ from hoglet.hog.python.analysis.visitor import parts
 type Objects = set[int]
 """Names of objects: the identities of the nodes that create them."""
 
-_MOST_NODES: Final = 4000
-_MOST_PASSES: Final = 30  # real programs need two to five
-_MOST_HELD: Final = 5000
+_MAX_NODES: Final = 4000
+_MAX_PASSES: Final = 30  # real programs need two to five
+_MAX_HELD: Final = 5000
 _STRETCH: Final = 256  # nodes between two looks at the size
 _DEEP: Final = frozenset({"JSONExtract", "JSONExtractArrayRaw"})  # return parts of parts
 _KEYS: Final = object()  # the field that stands for the keys of an object
@@ -59,7 +59,7 @@ class Aliases:
         self._fields = defaultdict[int, dict[Any, Objects]](dict)
         self._copies: Objects = set()
         self._thrown: Objects = set()
-        is_small = sum(map(len, facts.own.values())) <= _MOST_NODES
+        is_small = sum(map(len, facts.own.values())) <= _MAX_NODES
         self.is_known = is_small and self._calls_are_known() and self._solve()
 
     def of(self, node: Any) -> Objects:  # noqa: PLR0911 (one line a node)
@@ -161,13 +161,13 @@ class Aliases:
         self._copies = {id(node) for _, node in nodes if self._is_copy(node)}
         stretches = [nodes[start : start + _STRETCH] for start in range(0, len(nodes), _STRETCH)]
         size = -1
-        for _ in range(_MOST_PASSES):
+        for _ in range(_MAX_PASSES):
             before = size
             for stretch in stretches:
                 for number, node in stretch:
                     self._flow(number, node)
                 size = self._count()
-                if size > _MOST_HELD:
+                if size > _MAX_HELD:
                     return False
             if size == before:
                 return True

@@ -13,11 +13,11 @@ from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.stdlib.table import STL
 
-_MOST_NODES: Final = 40
+_MAX_NODES: Final = 40
 _DEEPEST: Final = 8
 """Statements and branches around a call; Python allows 20 nested blocks and 100 indentations."""
 
-_MOST_INLINED: Final = 4_000
+_MAX_INLINED: Final = 4_000
 """Nodes of all inlined calls: more take longer to compile than they save in a run."""
 
 _NESTING: Final = (
@@ -43,7 +43,7 @@ class InlinedCalls:
         self.calls: set[int] = set()
         self.functions: set[int] = set()
         self._own = facts.own
-        self._room = _MOST_INLINED
+        self._room = _MAX_INLINED
         if not enabled:
             return
         small = {
@@ -95,7 +95,7 @@ def _is_small(function: bound.BoundFunction, facts: TypeFacts, host_names: froze
     nodes = facts.own[function.number]
     return (
         statements[0].value is not None
-        and len(nodes) <= _MOST_NODES
+        and len(nodes) <= _MAX_NODES
         and not any(parameter.captured for parameter in function.parameters)
         and not any(_is_call(node, host_names) for node in nodes)
     )

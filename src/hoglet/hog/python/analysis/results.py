@@ -16,7 +16,7 @@ from hoglet.hog.python.analysis.borrowing import Borrowing
 from hoglet.hog.python.analysis.library import formatted_arguments
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 
-_MOST_PARTS: Final = 64
+_MAX_PARTS: Final = 64
 _DEEPEST: Final = 16
 
 
@@ -141,7 +141,7 @@ def is_small_literal(node: Any) -> bool:
     """Whether an expression is a literal with strings as keys, few parts and few levels."""
     if not isinstance(node, bound.MakeObject | bound.MakeArray):
         return False
-    return _is_shallow(node, _DEEPEST) and sum(1 for _ in parts_of(node)) <= _MOST_PARTS
+    return _is_shallow(node, _DEEPEST) and sum(1 for _ in parts_of(node)) <= _MAX_PARTS
 
 
 def _is_shallow(node: Any, deepest: int) -> bool:

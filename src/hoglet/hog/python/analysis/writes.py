@@ -6,7 +6,7 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.paths import ANY_KEY, is_new, path_of_write
 
-_MOST_EDITS: Final = 64
+_MAX_EDITS: Final = 64
 
 
 class Writes:
@@ -87,7 +87,7 @@ class Writes:
                 refused.add(variable)
             written = paths.setdefault(variable, set())
             written.update(tuple(keys[:length]) for length in range(len(keys)))
-        if count > _MOST_EDITS:
+        if count > _MAX_EDITS:
             return {}
         return {
             variable: written_paths

@@ -25,7 +25,7 @@ _TAKES_RAW: Final = {
 _TAKES_ONLY_RAW: Final = frozenset({"print", "concat"})
 """Library functions whose arguments all may be."""
 
-_MOST_PARTS: Final = 16
+_MAX_PARTS: Final = 16
 """Arguments that are formatted in place, without a call of the library function."""
 
 _MUTABLE: Final = frozenset({"L", "D", "E", "A", None})
@@ -185,7 +185,7 @@ class CallPrinter(InlinePrinter):
         return f"({operands[0].text} is not None)" if not operands[0].constant else None
 
     def _call_concat(self, operands: list[Operand]) -> str | None:
-        if len(operands) > _MOST_PARTS:
+        if len(operands) > _MAX_PARTS:
             return None
         parts = [self.text_part(operand) for operand in operands]
         name = self.temporaries.new()
@@ -264,7 +264,7 @@ class CallPrinter(InlinePrinter):
 
     def _print_call(self, node: bound.CallGlobal, operands: list[Operand]) -> str:
         """``print``: values are formatted where they are evaluated, if none can change later."""
-        is_long = not 0 < len(operands) <= _MOST_PARTS
+        is_long = not 0 < len(operands) <= _MAX_PARTS
         if is_long or self.program.trace or self._changes_within(node):
             return _called_at_end("print", operands)
         parts = [self._printed_part(operand) for operand in operands]

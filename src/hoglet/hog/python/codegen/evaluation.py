@@ -16,7 +16,7 @@ from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced
 
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
-_LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply
+_MAX_TEXT_LENGTH: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply
 
 type Handlers = Mapping[type, Callable[[Any, Any], Operand]]
 """The methods that print each kind of expression: ``{bound.Compare: _compare}``."""
@@ -30,7 +30,7 @@ class Evaluation(Conditions):
     def value(self, node: Any) -> Operand:
         """An expression as an operand."""
         operand = self.EXPRESSIONS[type(node)](self, node)
-        if len(operand.text) > _LONGEST_TEXT and not operand.constant:
+        if len(operand.text) > _MAX_TEXT_LENGTH and not operand.constant:
             return self.bind(operand)
         return operand
 

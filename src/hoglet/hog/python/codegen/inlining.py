@@ -14,7 +14,7 @@ from hoglet.hog.python.codegen.evaluation import item_text
 from hoglet.hog.python.codegen.operands import Operand, coerced
 from hoglet.hog.python.codegen.plain_values import PER_CONTAINER, PlainPrinter
 
-_MOST_BLOCKS: Final = 12  # further loops would be moved into functions
+_MAX_BLOCKS: Final = 12  # further loops would be moved into functions
 
 
 class InlinePrinter(PlainPrinter):
@@ -52,7 +52,7 @@ class InlinePrinter(PlainPrinter):
         if function is None or self.program.trace or self.program.batch:
             return None
         body = self._body(node, function)
-        if self.blocks >= _MOST_BLOCKS or body is None:
+        if self.blocks >= _MAX_BLOCKS or body is None:
             return None
         item = function.parameters[LAMBDA_PARAMETER[node.name]]
         is_raw = item in self.program.borrowing.variables

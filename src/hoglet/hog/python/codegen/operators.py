@@ -31,7 +31,7 @@ _EXACT_TYPES: Final = {
     "null": "{0} {1} None",
 }
 """Names of types that one Python type stands for."""
-_LONGEST_CHAIN: Final = 8
+_MAX_CHAIN: Final = 8
 
 
 class OperatorPrinter(Evaluation):
@@ -144,7 +144,7 @@ class OperatorPrinter(Evaluation):
 
     def _conditional(self, node: bound.Conditional) -> Operand:
         kind = self.facts.kind(node) or "A"
-        if _chained(node) > _LONGEST_CHAIN:
+        if _chained(node) > _MAX_CHAIN:
             return self._long_conditional(node, kind)
         test = self.test(node.condition)
         then, otherwise = self.branch(node.then, kind), self.branch(node.otherwise, kind)

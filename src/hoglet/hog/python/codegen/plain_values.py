@@ -20,7 +20,7 @@ PER_CONTAINER: Final = 4
 """What an array or object adds to a counter."""
 
 _PER_IMPORT: Final = 64
-_MOST_COUNTED: Final = 500  # so at most 125 levels
+_MAX_COUNTED: Final = 500  # so at most 125 levels
 
 
 class PlainValue(NamedTuple):
@@ -98,7 +98,7 @@ class PlainPrinter(Evaluation):
 
     def _condition(self, value: PlainValue) -> str:
         """The condition under which a literal is plain data, empty if it never is."""
-        tests = [*value.tests, f"{value.size} <= {_MOST_COUNTED}"]
+        tests = [*value.tests, f"{value.size} <= {_MAX_COUNTED}"]
         if value.size.isdecimal():
             tests.pop()
         return "" if "False" in tests else " and ".join(tests) or "True"
@@ -120,7 +120,7 @@ class PlainPrinter(Evaluation):
     def plain_condition(self, operand: Operand) -> str:
         """The condition under which a value is plain data; empty if nothing is known about it."""
         counter = self.counters.get(operand.text)
-        return operand.plain if counter is None else f"{counter} <= {_MOST_COUNTED}"
+        return operand.plain if counter is None else f"{counter} <= {_MAX_COUNTED}"
 
     def store(
         self,
@@ -193,7 +193,7 @@ class PlainPrinter(Evaluation):
             self.line(f"return {value.general}")
 
     def _result_test(self, name: str, *, is_alone: bool) -> str:
-        few = f"{self.counters[name]} <= {_MOST_COUNTED}"
+        few = f"{self.counters[name]} <= {_MAX_COUNTED}"
         return few if is_alone else f"({few} or plain_part({name}))"
 
     def _part(self, node: Any, *, lasts: bool) -> Operand:

@@ -15,7 +15,7 @@ from hoglet.hog.python.codegen.loops import LoopPrinter
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, literal
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
-_MOST_BLOCKS: Final = 14
+_MAX_BLOCKS: Final = 14
 _NAME: Final = re.compile(r"\b[vp]\d+\b")
 _ASSIGNED: Final = re.compile(r"\b([vp]\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in )")
 
@@ -35,7 +35,7 @@ class StatementPrinter(LoopPrinter):
                 self.line(f"mark({self.source_line})")
         if not isinstance(node, _NESTING):
             self._STATEMENTS[type(node)](self, node)
-        elif self.blocks < _MOST_BLOCKS:
+        elif self.blocks < _MAX_BLOCKS:
             self.blocks += 1
             self._STATEMENTS[type(node)](self, node)
             self.blocks -= 1
