@@ -65,8 +65,9 @@ esac
 
 def _set_up(checkout: Path) -> int:
     environment = {"PATH": str(checkout / "bin"), "HOME": str(checkout)}
-    done = subprocess.run(["bash", "tools/setup.sh"], cwd=checkout, env=environment, check=False)
-    return done.returncode
+    # Background jobs of a script inherit that SIGINT is ignored.
+    command = ["/usr/bin/env", "--default-signal=INT", "bash", "tools/setup.sh"]
+    return subprocess.run(command, cwd=checkout, env=environment, check=False).returncode
 
 
 def _created(checkout: Path) -> int:

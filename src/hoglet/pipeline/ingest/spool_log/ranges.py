@@ -249,14 +249,13 @@ class LogRanges:
     async def trim(self) -> None:
         """Delete entries stored some time ago from the log, once per ``_TRIM_SECONDS``."""
         now = time.monotonic()
-        if now - self._trimmed_at < _TRIM_SECONDS:
+        if now - self._trimmed_at < _TRIM_SECONDS or not (self._stored_upto or self._trims):
             return
         self._trimmed_at = now
         if self._stored_upto:
             self._trims.append((now + self._keep_seconds, self._stored_upto))
             self._stored_upto = {}
-        if self._trims:
-            await self._trim_due(now)
+        await self._trim_due(now)
 
     async def _trim_due(self, now: float) -> None:
         due: dict[int, int] = {}
