@@ -14,7 +14,8 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.results import count_literals, is_small_literal, parts_of
 from hoglet.hog.python.codegen.evaluation import Evaluation, item_text
 from hoglet.hog.python.codegen.operands import Operand, whole_value
-from hoglet.hog.runtime.plain_data import LEAST, MOST, SHORT, is_plain_leaf
+from hoglet.hog.runtime.plain_data import LEAST, SHORT, is_plain_leaf
+from hoglet.hog.runtime.values import LARGEST_INTEGER
 
 PER_CONTAINER: Final = 4
 """What an array or object adds to a counter."""
@@ -234,8 +235,9 @@ def _test(part: Operand, *, is_result: bool) -> str:
         return "" if _is_plain_constant(part.value) else "False"
     if part.kind in _PLAIN_KINDS:
         return _PLAIN_KINDS[part.kind].format(name)
-    if part.kind == "F":  # a result may contain any number
-        usual = f"{LEAST} <= {name} < {MOST} or not {name} or -{MOST} < {name} <= -{LEAST}"
+    if part.kind == "F":  # a result may contain any number; JSON writes whole floats as 1.0
+        most = LARGEST_INTEGER
+        usual = f"{LEAST} <= {name} <= {most} or not {name} or -{most} <= {name} <= -{LEAST}"
         return "" if is_result else f"({usual})"
     if part.kind in "LD":
         return f"plain_part({name})" if is_result else "False"
