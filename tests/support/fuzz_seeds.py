@@ -201,6 +201,8 @@ def _capture_bodies(seeds: Seeds) -> None:
         seeds.take("POST", f"/{name}", batch, EVENT | {"api_key": TOKEN})
     for name in ("decide", "flags"):
         seeds.take("POST", f"/{name}", {"token": TOKEN, "distinct_id": "u"})
+    for name in ("surveys", "early_access_features", "web_experiments", "product_tours"):
+        seeds.query[f"GET /api/{name}"] = {"token": [TOKEN]}
 
 
 def _small_things(seeds: Seeds, post: Post) -> None:
