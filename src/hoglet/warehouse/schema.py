@@ -38,7 +38,7 @@ _IDENTITY = """CREATE TABLE IF NOT EXISTS hoglet_identity ${on_cluster} (
 ) ENGINE = ${replicated}MergeTree${path} ORDER BY created_at SETTINGS ${durable}"""
 _CHECKPOINTS = """CREATE TABLE IF NOT EXISTS hoglet_checkpoints ${on_cluster} (
     number UInt64
-) ENGINE = ${replicated}ReplacingMergeTree(${replica}number) ORDER BY tuple()"""
+) ENGINE = ${replicated}ReplacingMergeTree(${replica}number) ORDER BY tuple() SETTINGS ${durable}"""
 _BOOKKEEPING = {
     "hoglet_ddl": _RECORD,
     "hoglet_identity": _IDENTITY,

@@ -139,3 +139,10 @@ async def test_a_running_server_notices_that_the_database_is_older(
     assert servers[0].losses == {"database": 1, "warehouse": 0}
     assert await _row(database) == (4, 4)
     assert await _newest(warehouse) == 4
+
+
+async def test_checkpoints_are_as_durable_as_events(warehouse: Any) -> None:
+    """Otherwise a power failure that loses nothing else looks like a loss."""
+    query = "SELECT create_table_query FROM system.tables WHERE name = 'hoglet_checkpoints'"
+    [[created]] = (await warehouse.query(query)).rows
+    assert "fsync_after_insert = 1" in created

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select, text, update
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.events.tables import KnownUuidRow
@@ -142,6 +142,27 @@ async def test_a_log_outside_the_database_keeps_stored_entries_for_a_while(
                 left = await line.spool_log.read(dict.fromkeys(line.owner.owned, 0), 1000)
                 assert sum(map(len, left.values())) == keeps
                 ranges._trims = deque((0.0, upto) for _, upto in ranges._trims)
+
+
+async def test_entries_are_trimmed_later_if_the_database_fails(
+    postgres_tables_url: str, warehouse: Any
+) -> None:
+    async with open_database(postgres_tables_url) as database:
+        await ensure_first_project(database, SystemClock())
+        async with open_line(database, warehouse, SystemClock(), 1, keep_seconds=60) as line:
+            ranges = line.log_source._ranges
+            await _capture(line)
+            await line.work()
+            ranges._trimmed_at = 0.0
+            await ranges.trim()
+            ranges._trims = deque((0.0, upto) for _, upto in ranges._trims)
+            for name, other in (("spool_positions", "gone"), ("gone", "spool_positions")):
+                async with database.write() as session:
+                    await session.execute(text(f"ALTER TABLE {name} RENAME TO {other}"))
+                ranges._trimmed_at = 0.0
+                await ranges.trim()
+                left = await line.spool_log.read(dict.fromkeys(line.owner.owned, 0), 1000)
+                assert sum(map(len, left.values())) == (other == "gone")
 
 
 async def test_entries_are_not_trimmed_before_the_database_knows_that_they_are_stored(

@@ -265,7 +265,7 @@ class LogRanges:
                 due |= self._trims.popleft()[1]
             if due:
                 await self._log.trim(await self._still_stored(due))
-        except SpoolUnavailable as error:
+        except (SpoolUnavailable, SQLAlchemyError, OSError) as error:
             log.warning("the spool was not trimmed", action="trim_failed", error=str(error))
             self._trims.appendleft((now, due))
 
