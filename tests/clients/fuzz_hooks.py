@@ -35,7 +35,7 @@ def before_call(_context: Any, case: Any, **_kwargs: Any) -> None:
     label = case.operation.label
     _change_body(case, draws, SEEDS["bodies"].get(label))
     for name, values in SEEDS["query"].get(label, {}).items():
-        if next(draws) % 2:
+        if next(draws) % 4:
             case.query = {**_mapping(case.query), name: values[next(draws) % len(values)]}
     deletes = isinstance(case.body, dict) and bool(case.body.get("deleted"))
     if next(draws) % 4 or KEYS in label:

@@ -6,6 +6,8 @@ of its group. If the database has lost commits, a group may be begun anew with o
 Source: docs/adr/0071-lost-writes.md.
 """
 
+from collections.abc import Sequence
+from itertools import batched
 from uuid import UUID
 
 import orjson
@@ -15,6 +17,8 @@ from hoglet.warehouse.port import QueryBudget, Warehouse
 
 _PROJECT, _UUID, _TIMESTAMP = map(EVENT_COLUMNS.index, ("project_id", "uuid", "timestamp"))
 _BUDGET = QueryBudget(seconds=60)
+_ROWS_PER_QUERY = 2_000
+"""ClickHouse refuses parameters of more than 128 KiB, about 3,300 UUIDs."""
 _STORED = """
 SELECT DISTINCT project_id, uuid FROM events
 WHERE project_id IN {projects:Array(Int64)} AND uuid IN {uuids:Array(UUID)}
@@ -30,7 +34,13 @@ async def unstored_rows(warehouse: Warehouse, block: bytes) -> bytes:
         warehouse: has stored some of them, perhaps.
         block: a line of JSON for each row, with the values of ``EVENT_COLUMNS``.
     """
-    lines = block.split(b"\n")
+    unstored: list[bytes] = []
+    for lines in batched(block.split(b"\n"), _ROWS_PER_QUERY):
+        unstored += await _unstored(warehouse, lines)
+    return b"\n".join(unstored)
+
+
+async def _unstored(warehouse: Warehouse, lines: Sequence[bytes]) -> list[bytes]:
     rows = [orjson.loads(line) for line in lines]
     result = await warehouse.query(
         _STORED,
@@ -43,8 +53,8 @@ async def unstored_rows(warehouse: Warehouse, block: bytes) -> bytes:
         budget=_BUDGET,
     )
     stored = {(project_id, event_uuid) for project_id, event_uuid in result.rows}
-    return b"\n".join(
+    return [
         line
         for line, row in zip(lines, rows, strict=True)
         if (row[_PROJECT], UUID(row[_UUID])) not in stored
-    )
+    ]
