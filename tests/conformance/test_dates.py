@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoglet.access.variables import InsightVariable, convert
+from hoglet.access.variable_values import convert
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.variables import with_moments
 from hoglet.functions.compile.hog import expression_bytecode
 from hoglet.functions.errors import FilterRefused

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from hoglet.access.variables import InsightVariable, convert
+from hoglet.access.variable_values import convert
+from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.errors import unknown_variables
 from hoglet.hogql.query_json.nodes import QueryNode
 from hoglet.kit.errors import Invalid

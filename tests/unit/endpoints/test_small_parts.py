@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from hoglet.access.principals import Project
-from hoglet.access.variables import convert
+from hoglet.access.variable_values import convert
 from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
