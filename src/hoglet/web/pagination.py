@@ -13,8 +13,8 @@ from starlette.requests import Request
 from hoglet.web.request_body import BODY_KEY
 
 DEFAULT_LIMIT = 100
-MAXIMUM_LIMIT = 1000
-MAXIMUM_OFFSET = 2**63 - 1  # the largest value that a database can store
+MAX_LIMIT = 1000
+MAX_INTEGER = 2**63 - 1  # the largest that a database accepts
 ORIGINAL_PATH = "hoglet.path"
 _REPLACED = frozenset({"limit", "offset", BODY_KEY})
 
@@ -30,13 +30,13 @@ def parse_page(
     query: Mapping[str, str],
     *,
     default: int | None = DEFAULT_LIMIT,
-    maximum: int | None = MAXIMUM_LIMIT,
+    maximum: int | None = MAX_LIMIT,
 ) -> PageRequest:
     """Parse ``limit`` and ``offset``; 0 and invalid values mean the default, large ones are cut."""
     limit = _positive(query.get("limit")) or default
-    if limit is not None and maximum is not None:
-        limit = min(limit, maximum)
-    return PageRequest(limit, min(_positive(query.get("offset")) or 0, MAXIMUM_OFFSET))
+    if limit is not None:
+        limit = min(limit, maximum or MAX_INTEGER)
+    return PageRequest(limit, min(_positive(query.get("offset")) or 0, MAX_INTEGER))
 
 
 def envelope(

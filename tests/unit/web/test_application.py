@@ -285,6 +285,13 @@ def test_limits_out_of_range_are_mended(limit: str, used: int) -> None:
     assert parse_page({"limit": limit}).limit == used
 
 
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 10**19 - 1])
+def test_no_page_has_numbers_that_a_database_refuses(number: int) -> None:
+    page = parse_page({"limit": str(number), "offset": str(number)}, default=None, maximum=None)
+
+    assert (page.limit, page.offset) == (2**63 - 1, 2**63 - 1)
+
+
 async def test_prefer_minimal_gives_an_empty_answer(client: httpx.AsyncClient) -> None:
     response = await client.post("/api/projects/1/side", headers={"Prefer": "return=minimal"})
 

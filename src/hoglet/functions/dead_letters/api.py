@@ -31,7 +31,7 @@ router = Router()
 
 DEAD_LETTERS = FUNCTION_PATH + "/dead_letters"
 DEFAULT_LIMIT = 50
-MAXIMUM_LIMIT = 500
+MAX_LIMIT = 500
 
 
 _REDRIVE_BODY = json_object(
@@ -49,7 +49,7 @@ _LIST_QUERY = (*PAGE, text("class"), text("after"), text("before"), flag("redriv
 @describe({200: Page[DeadLetterObject]}, query=_LIST_QUERY)
 async def list_dead_letters(request: Request, function_id: str, scope: Reads) -> Response:
     """List dead letters, newest first."""
-    page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAXIMUM_LIMIT)
+    page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAX_LIMIT)
     filters = read_filters(request.query_params)
     count, visible = await _service(request).page(scope, function_id, filters, page)
     return JsonResponse(envelope(request, page, count, visible))
