@@ -4,8 +4,8 @@ aiohttp connects to exactly the addresses that the guard returns, so a name that
 check and use (DNS rebinding) has no effect.
 
 Requests are written here, and aiohttp's connector and parser do the rest: TLS, idle connections,
-reading and decompressing responses. aiohttp's session does nothing more for a request without
-cookies, redirects, proxies and uploads, but takes 60 of 105 µs (docs/adr/0025-runs-in-groups.md).
+reading responses. aiohttp's session does nothing more for a request without cookies, redirects,
+proxies and uploads, but takes 60 of 105 µs (docs/adr/0025-runs-in-groups.md).
 """
 
 import asyncio
@@ -23,7 +23,9 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
+from hoglet.kit.compression import InflatedTooLarge, NotCompressed
 from hoglet.outbound.aws_sigv4 import signed_headers
+from hoglet.outbound.decompression import ACCEPT_ENCODING, decompress
 from hoglet.outbound.port import (
     CONNECT_TIMEOUT_S,
     NetworkFailure,
@@ -60,6 +62,7 @@ with one that was idle for too long."""
 
 _HEADER_BYTES = 65_536  # of one header; security policies have outgrown aiohttp's 8190
 _HEADER_COUNT = 1_000
+_SHORT_BYTES = 32_768  # compressed
 
 
 class _ResponseHandler(ResponseHandler):
@@ -138,7 +141,8 @@ class Connections:
         self._response_bytes = response_bytes
         self._connector = _Connector(CheckingResolver(allowed, resolve))
         self._default_headers = {
-            **aiohttp.ClientRequest.DEFAULT_HEADERS,  # Accept and Accept-Encoding
+            "Accept": "*/*",
+            "Accept-Encoding": ACCEPT_ENCODING,
             "User-Agent": user_agent,
         }
         self._route = functools.lru_cache(512)(_route)
@@ -200,6 +204,7 @@ class Connections:
             protocol.set_response_params(
                 skip_payload=method == "HEAD",
                 read_until_eof=True,
+                auto_decompress=False,
                 max_field_size=_HEADER_BYTES,
                 max_headers=_HEADER_COUNT,
             )
@@ -213,20 +218,35 @@ class Connections:
 
     async def _read(self, protocol: ResponseHandler) -> OutboundResult:
         head, content = await protocol.read()
-        while 100 <= head.code < 200 and head.code != 101:
+        while 100 <= head.code < 200 and head.code != HTTPStatus.SWITCHING_PROTOCOLS:
             head, content = await protocol.read()
+        if head.code < HTTPStatus.OK:  # no request asks for another protocol
+            protocol.force_close()
+            return _malformed(f"its status is {head.code:03}")
         if head.code == HTTPStatus.NO_CONTENT and head.headers.get("Content-Length", "0") != "0":
             protocol.force_close()  # a body that must not be there may follow
         body = bytearray()
         while chunk := await content.readany():
             body += chunk
             if len(body) > self._response_bytes:
-                limit = self._response_bytes
-                return RequestRefused(
-                    "ResponseTooLarge", f"the response is larger than {limit} bytes"
-                )
+                return self._too_large()
         headers = {name.lower(): value for name, value in head.headers.items()}
-        return OutboundResponse(head.code, headers, bytes(body))
+        encoding = headers.get("content-encoding", "")
+        if not encoding:
+            return OutboundResponse(head.code, headers, bytes(body))
+        unpack = functools.partial(decompress, bytes(body), encoding, self._response_bytes)
+        try:
+            # Short ones take less time than handing them to a thread.
+            plain = await asyncio.to_thread(unpack) if len(body) > _SHORT_BYTES else unpack()
+        except InflatedTooLarge:
+            return self._too_large()
+        except NotCompressed as error:
+            return _malformed(str(error))
+        return OutboundResponse(head.code, headers, plain)
+
+    def _too_large(self) -> RequestRefused:
+        limit = self._response_bytes
+        return RequestRefused("ResponseTooLarge", f"the response is larger than {limit} bytes")
 
 
 class CheckingResolver(AbstractResolver):
@@ -302,13 +322,17 @@ def _failure(  # noqa: PLR0911 (a table of cases)
         case aiohttp.ClientConnectorError():
             return NetworkFailure("ConnectionError", f"cannot connect to {host}: {error.strerror}")
         case HttpProcessingError():
-            return NetworkFailure("ProtocolError", f"the response is malformed: {error.message}")
+            return _malformed(error.message)
         case aiohttp.ClientPayloadError():
-            return NetworkFailure("ProtocolError", f"the response is malformed: {error}")
+            return _malformed(str(error))
         case aiohttp.ClientError() | OSError():
             return NetworkFailure("ConnectionError", str(error) or type(error).__name__)
         case _:  # aiohttp rejects unsendable requests with ValueError and TypeError
             return RequestRefused("InvalidRequest", str(error) or type(error).__name__)
+
+
+def _malformed(reason: str) -> NetworkFailure:
+    return NetworkFailure("ProtocolError", f"the response is malformed: {reason}")
 
 
 def _result(host: str, address: str, port: int) -> ResolveResult:

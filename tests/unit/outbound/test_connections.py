@@ -1,6 +1,7 @@
 """What the client writes and reads on its connections, against a server of scripted bytes."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -215,3 +216,33 @@ async def test_a_line_break_in_a_header_is_never_sent(outbound: Outbound) -> Non
 
     assert "InvalidRequest" in str(text)
     assert server.requests == []
+
+
+@pytest.mark.parametrize("compressed", [b"chunked", b"length"])
+async def test_a_truncated_compressed_body_is_a_failure(
+    outbound: Outbound, compressed: bytes
+) -> None:
+    """The target stopped in the middle: an empty success would lose the delivery."""
+    packed = gzip.compress(b'{"accepted": true}')[:-9]
+    framing = {
+        b"chunked": b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0" % (len(packed), packed),
+        b"length": b"Content-Length: %d\r\n\r\n%b" % (len(packed), packed),
+    }
+    end = b"\r\n\r\n" if compressed == b"chunked" else b""
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+    server = ScriptedServer(head + framing[compressed] + end)
+
+    [result] = await fetch_all(outbound, server, POST)
+
+    assert result == ("ProtocolError: the response is malformed: The compressed body is truncated.")
+
+
+@pytest.mark.parametrize("status", [b"101 Switching Protocols", b"000 Nothing", b"099 Odd"])
+async def test_a_status_that_is_no_response_is_a_failure(outbound: Outbound, status: bytes) -> None:
+    server = ScriptedServer(b"HTTP/1.1 " + status + b"\r\nContent-Length: 0\r\n\r\n")
+
+    [result] = await fetch_all(outbound, server, POST)
+
+    assert result == (
+        f"ProtocolError: the response is malformed: its status is {status[:3].decode()}"
+    )
