@@ -55,16 +55,26 @@ class Sample(NamedTuple):
 
 
 class TableSource:
-    """A logical table. Columns are added while the query is resolved."""
+    """A logical table. Columns are added while the query is resolved.
+
+    ``nullable`` makes its computed fields NULL in rows of a LEFT JOIN that have no partner.
+    """
 
     def __init__(
-        self, table: Table, alias: str, context: QueryContext, sample: Sample | None = None
+        self,
+        table: Table,
+        alias: str,
+        context: QueryContext,
+        sample: Sample | None = None,
+        *,
+        nullable: bool = False,
     ) -> None:
         self.alias = alias
         self.table = table
         self._context = context
         self._zone = "UTC" if table.stays_utc else context.timezone
         self._sample = sample
+        self._nullable = nullable
         self._base: dict[str, Expr] = {}
         self._named: dict[Expr, str] = {}
         self._outputs: dict[Chain, tuple[str, Expr]] = {}
@@ -228,13 +238,19 @@ class TableSource:
         if isinstance(field, Properties):
             return Name(name=field.text, type=JSON.or_null(field.nullable))
         if isinstance(field, Computed):
-            raw: Expr = TrustedSQL(parts=(field.sql,), type=field.type)
+            raw = self._or_null(TrustedSQL(parts=(field.sql,), type=field.type))
         else:
             raw = Name(name=field.physical, type=field.type)
         if field.type.name == "DateTime" and self._zone != "UTC":
             parts = ("toTimeZone(", raw, f", '{self._zone}')")
-            return TrustedSQL(parts=parts, type=field.type)
+            return TrustedSQL(parts=parts, type=raw.type)
         return raw
+
+    def _or_null(self, value: TrustedSQL) -> Expr:
+        """The value as a nullable one, if the table is joined so; the engine has no NULL arrays."""
+        if not self._nullable or value.type.nullable or value.type.name == "Array":
+            return value
+        return FunctionCall(function="toNullable", args=(value,), type=value.type.or_null())
 
     def _property(self, field: Properties, keys: Chain, full: Chain) -> Expr:
         declared = self._context.property_type(field.kind, str(keys[0])) if len(keys) == 1 else None
@@ -257,13 +273,14 @@ class TableSource:
                 parts += [inner[int(number)], text]
             else:
                 parts.append(piece)
-        return TrustedSQL(parts=tuple(parts), type=field.type)
+        return self._or_null(TrustedSQL(parts=tuple(parts), type=field.type))
 
     def _lazy(self, name: str, field: LazyTable, node: Any) -> "TableSource":
         known = self._joins.get(name)
         if known is None:
             table = LAZY_TABLES[field.table]
-            joined = TableSource(table, f"{self.alias}__{name}", self._context)
+            alias = f"{self.alias}__{name}"
+            joined = TableSource(table, alias, self._context, nullable=field.missing_is_null)
             left = self._build(self.table.fields, field.left, field.left, node)
             on = FunctionCall(function="equals", args=(left, joined.resolve(field.right, node)))
             known = self._joins[name] = (joined, on)

@@ -77,7 +77,7 @@ FIELDS: dict[str, Field] = {
     "person": LazyTable("persons", ("person_id",), ("id",)),
     "pdi": LazyTable("person_distinct_ids", ("distinct_id",), ("distinct_id",)),
     "poe": PERSON_ON_EVENT,
-    "session": LazyTable("sessions", ("$session_id",), ("session_id",)),
+    "session": LazyTable("sessions", ("$session_id",), ("session_id",), missing_is_null=True),
     **{
         f"group_{index}": LazyTable(f"group_{index}", (f"$group_{index}",), ("key",))
         for index in range(5)

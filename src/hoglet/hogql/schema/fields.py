@@ -53,12 +53,17 @@ class Derived(msgspec.Struct, frozen=True):
 
 
 class LazyTable(msgspec.Struct, frozen=True):
-    """A table that is joined only if one of its fields is used: ``left`` here = ``right`` there."""
+    """A table that is joined only if one of its fields is used: ``left`` here = ``right`` there.
+
+    With ``missing_is_null``, computed fields are NULL in rows that have no partner there, else the
+    engine's default: 0, ``''``, 1970.
+    """
 
     table: str
     left: tuple[str, ...]
     right: tuple[str, ...]
     star: bool = False
+    missing_is_null: bool = False
 
 
 class Nested(msgspec.Struct, frozen=True):

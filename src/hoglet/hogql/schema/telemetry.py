@@ -56,7 +56,7 @@ _RECORDINGS: dict[str, Field] = {
     "snapshot_library": StoredColumn("snapshot_library", STRING.or_null()),
     "person": LazyTable("persons", ("distinct_id",), ("id",)),
     "pdi": LazyTable("person_distinct_ids", ("distinct_id",), ("distinct_id",)),
-    "session": LazyTable("sessions", ("session_id",), ("session_id",)),
+    "session": LazyTable("sessions", ("session_id",), ("session_id",), missing_is_null=True),
 }
 
 EMPTY: dict[str, dict[str, Field]] = {
