@@ -88,6 +88,8 @@ def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -
     ("query", "hint"),
     [
         ("select event form events", "did you mean FROM instead of 'form'?"),
+        ("select count() last from events", "write AS before the name: AS last"),
+        ("select x from (select count() time from events)", "write AS before the name: AS time"),
         ("select event from events wehre event = 'x'", "did you mean WHERE instead of 'wehre'?"),
         ("select event from events gruop by event", "did you mean GROUP instead of 'gruop'?"),
         ("select event from events oder by event", "did you mean ORDER instead of 'oder'?"),

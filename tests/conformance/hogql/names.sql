@@ -16,6 +16,15 @@ select count() as event from events where event = 'purchase'
 -- case: a table alias that is also a column alias does not confuse the engine
 select e.event as e from events e where e.event = 'purchase' limit 1
 -- rows [["purchase"]]
+-- case: FIRST and KEY name a column without AS
+select count() first, event key from events group by key order by first desc, key limit 1
+-- rows [[3, "$pageview"]]
+-- case: also in a subquery, beside a text with such a word
+select key, first from (select 'first key' key, 2 first, 3 first_key)
+-- rows [["first key", 2]]
+-- case: FIRST after NULLS stays a keyword
+select number first from numbers(2) order by first desc nulls first
+-- rows [[1], [0]]
 -- case: star leaves out lazy joins
 select * from persons order by id
 -- rows [["00000000-0000-0000-0000-00000000000a", "2026-01-01 00:00:00", "{\"email\":\"ann@b.com\",\"plan\":\"pro\"}", true], ["00000000-0000-0000-0000-00000000000b", "2026-01-02 00:00:00", "{\"email\":\"bob@a.com\"}", false]]

@@ -11,11 +11,9 @@ Source: docs/spec/data-and-queries.md#72-functions-array-join-paths.
 
 import re
 from collections.abc import Iterator
-from typing import Any
-
-import msgspec
 
 from hoglet.hogql.errors import SYNTAX, in_expression
+from hoglet.hogql.frontend.keyword_names import query_with_keyword_names, replace_texts
 from hoglet.hogql.frontend.restore import DISTINCT_ON, restored
 from hoglet.hogql.frontend.syntax_errors import error_in_brackets, reword
 from hoglet.hogql.frontend.unsupported import (
@@ -51,7 +49,7 @@ def read_query(source: str) -> "tree.Query":
     """
     hidden, stand_in = hide_unknown_escapes(reworded(source))
     try:
-        parsed = parse_query(hidden)
+        parsed = _parse(hidden)
     except SourceError as error:
         if error.error_code == "source_error":
             error = error_in_brackets(error, hidden)
@@ -61,8 +59,18 @@ def read_query(source: str) -> "tree.Query":
     refuse_empty_names(source)
     refuse_dropped_syntax(source)
     if stand_in:
-        parsed = show_escapes(parsed, stand_in)
+        parsed = replace_texts(parsed, {stand_in: "\\"})
     return restored(parsed, source, read_expression)
+
+
+def _parse(text: str) -> "tree.Query":
+    try:
+        return parse_query(text)
+    except SourceError as error:
+        named = query_with_keyword_names(text, error)
+        if named is None:
+            raise
+        return named
 
 
 def read_expression(source: str, path: str | None = None) -> "tree.Expression":
@@ -86,7 +94,7 @@ def read_expression(source: str, path: str | None = None) -> "tree.Expression":
         if path is not None:
             raise in_expression(error, path, source) from None
         raise
-    return show_escapes(parsed, stand_in) if stand_in else parsed
+    return replace_texts(parsed, {stand_in: "\\"}) if stand_in else parsed
 
 
 def reworded(source: str) -> str:
@@ -183,19 +191,3 @@ def hide_unknown_escapes(source: str) -> tuple[str, str]:
 
     hidden = CONSTANTS.sub(of_constant, source) if stand_in else source
     return (hidden, stand_in) if hidden != source else (source, "")
-
-
-def show_escapes(value: Any, stand_in: str) -> Any:
-    """The tree with the backslashes restored in its strings."""
-    if isinstance(value, str):
-        return value.replace(stand_in, "\\")
-    if isinstance(value, tuple):
-        return tuple([show_escapes(item, stand_in) for item in value])
-    if isinstance(value, dict):
-        return {key: show_escapes(item, stand_in) for key, item in value.items()}
-    if not isinstance(value, tree.Node):
-        return value
-    fields = value.__struct_fields__
-    return msgspec.structs.replace(
-        value, **{name: show_escapes(getattr(value, name), stand_in) for name in fields}
-    )

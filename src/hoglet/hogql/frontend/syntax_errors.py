@@ -110,7 +110,26 @@ def _hint(source: str, error: SourceError) -> str | None:
     if instead is not None:
         return f"write {instead}"
     here = _WORD.match(blank, error.start)
-    return _misspelled([*_WORD.findall(blank[: error.start])[-3:], *([here[0]] if here else [])])
+    words = [*_WORD.findall(blank[: error.start])[-3:], *([here[0]] if here else [])]
+    return _misspelled(words) or _missing_as(source, error.start, here[0] if here else "")
+
+
+def _missing_as(source: str, start: int, word: str) -> str | None:
+    """A hint for a keyword that names a column: ``count() last``."""
+    is_clause = word.lower() in _KEYWORDS
+    if not word or is_clause or _parses(f"SELECT 1 {word}"):  # no keyword
+        return None
+    if not _parses(f"{source[:start]}AS {source[start:]}"):
+        return None
+    return f"write AS before the name: AS {word}"
+
+
+def _parses(text: str) -> bool:
+    try:
+        parse_query(text)
+    except SourceError:
+        return False
+    return True
 
 
 _WORD = re.compile(r"(?<![.$\w])[a-z]+\b(?!\s*[.(])", _ANY)
