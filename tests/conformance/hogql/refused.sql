@@ -42,19 +42,19 @@ select * from hogql_world_daily
 -- refused unknown_table
 -- case: files
 select * from file('/etc/passwd')
--- refused table_access_denied
+-- refused unknown_table
 -- case: network
 select * from url('http://example.com/x', CSV)
--- refused table_access_denied
+-- refused unknown_table
 -- case: other servers
 select * from remote('127.0.0.1', system.one)
--- refused table_access_denied
+-- refused unknown_table
 -- case: any table function but numbers
 select * from generateRandom('a Int64')
--- refused table_access_denied
+-- refused unknown_table
 -- case: a view of merged tables
 select * from merge('default', '.*')
--- refused table_access_denied
+-- refused unknown_table
 -- case: dictionaries
 select dictGet('d', 'a', 1)
 -- refused unknown_function
@@ -75,7 +75,7 @@ select addressToLine(1)
 -- refused unknown_function
 -- case: input
 select * from input('a String')
--- refused table_access_denied
+-- refused unknown_table
 -- case: the escape hatch of the other JSON reader
 select evalMLMethod(1)
 -- refused unknown_function
@@ -287,37 +287,37 @@ select team_id from events
 -- refused hogql_query_error: "team_id"
 -- case: objects in a bucket
 select * from s3('https://b.s3.amazonaws.com/x', 'CSV')
--- refused table_access_denied
+-- refused unknown_table
 -- case: a cluster
 select * from cluster('c', system.one)
--- refused table_access_denied
+-- refused unknown_table
 -- case: another database server
 select * from mysql('h', 'd', 't', 'u', 'p')
--- refused table_access_denied
+-- refused unknown_table
 -- case: programs
 select * from executable('cat', 'TSV', 'a String')
--- refused table_access_denied
+-- refused unknown_table
 -- case: dictionaries as tables
 select * from dictionary('d')
--- refused table_access_denied
+-- refused unknown_table
 -- case: dictionaries with a default
 select dictGetOrDefault('d', 'a', 1, 2)
 -- refused unknown_function
 -- case: literal tables
 select * from values('a Int8', 1)
--- refused table_access_denied
+-- refused unknown_table
 -- case: nothing
 select * from null('a Int8')
 -- refused hogql_syntax_error
 -- case: more numbers at once
 select * from numbers_mt(10)
--- refused table_access_denied
+-- refused unknown_table
 -- case: endless numbers
 select number from system.numbers
 -- refused unknown_table
 -- case: zeros
 select * from zeros(10)
--- refused table_access_denied
+-- refused unknown_table
 -- case: information about tables
 select * from information_schema.tables
 -- refused unknown_table

@@ -11,6 +11,7 @@ import orjson
 from hoglet.hogql.errors import (
     ARITY,
     TABLE_DENIED,
+    UNKNOWN_TABLE,
     refused,
     unknown_table,
 )
@@ -236,7 +237,7 @@ def _numbers(
     """``numbers(n)``, ``numbers(offset, n)``, ``generateSeries(first, last, step)``."""
     if name not in {"numbers", *_SERIES}:
         message = f"Table function '{name}' is not allowed{_INSTEAD.get(name.lower(), '')}"
-        raise refused(message, join, code=TABLE_DENIED)
+        raise refused(message, join, code=UNKNOWN_TABLE)
     count = len(join.table_args or ())
     resolver.tables.append("numbers")
     if name in _SERIES:
