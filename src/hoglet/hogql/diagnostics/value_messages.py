@@ -11,8 +11,9 @@ from hoglet.hogql.diagnostics.positions import (
     constant,
 )
 from hoglet.hogql.diagnostics.read_messages import Kind
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import near, refused
 from hoglet.hogql.functions.units import UNITS
+from hoglet.kit.clock import timezone_names
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
@@ -30,11 +31,15 @@ def _bad_uuid(match: re.Match[str], code: str, query: Any) -> SourceError:
 
 
 def _bad_zone(match: re.Match[str], code: str, query: Any) -> SourceError:
+    zone = match["zone"]
+    names = sorted(timezone_names())
+    city = next((name for name in names if name.lower().endswith(f"/{zone.lower()}")), None)
+    nearest = f" Did you mean '{city}'?" if city else near(zone, names)
     return refused(
-        f"'{match['zone']}' is not a time zone",
-        constant(match["zone"], query),
+        f"'{zone}' is not a time zone{nearest and f'.{nearest}'}",
+        constant(zone, query),
         code=code,
-        hint="write a name such as 'Europe/Berlin'",
+        hint=None if nearest else "write a name such as 'Europe/Berlin'",
     )
 
 
