@@ -15,17 +15,19 @@ from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
 from hoglet.endpoints.query_schema import expand
-from hoglet.endpoints.run.cache import (
-    ConcurrencyLimiter,
-    Result,
-    ResultCache,
-    SingleFlight,
-)
+from hoglet.endpoints.run.cache import ConcurrencyLimiter, Result, ResultCache
 from hoglet.endpoints.run.plan import depends_on
+from hoglet.endpoints.worker.compiler import ProjectSchema, ProjectSchemas
+from hoglet.kit.cache import SingleFlight
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import JsonParts, ResultColumn
 
 AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
+TEST_ACCOUNTS = [{"key": "email", "type": "person", "operator": "icontains", "value": "@test"}]
+PROJECT = Project(
+    id=1, uuid=UUID(int=1), organization_id=UUID(int=2), api_token="phc_a", name="Shop",
+    timezone="UTC", created_at=AT, updated_at=AT, test_account_filters=TEST_ACCOUNTS,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_the_cache_forgets_what_was_used_longest_ago() -> None:
 
 
 async def test_a_computation_is_shared_and_cancelled_with_its_last_waiter() -> None:
-    computations: SingleFlight[int] = SingleFlight()
+    computations = SingleFlight[str, int]()
     started = cancelled = 0
 
     async def work() -> int:
@@ -167,7 +169,7 @@ async def test_a_computation_is_shared_and_cancelled_with_its_last_waiter() -> N
 
 
 async def test_a_computation_that_ends_late_leaves_the_next_one_shared() -> None:
-    computations: SingleFlight[int] = SingleFlight()
+    computations = SingleFlight[str, int]()
     stopped, done = asyncio.Event(), asyncio.Event()
     started = 0
 
@@ -201,7 +203,7 @@ async def test_a_computation_that_ends_late_leaves_the_next_one_shared() -> None
 
 
 async def test_an_error_reaches_everybody_who_waits() -> None:
-    computations: SingleFlight[int] = SingleFlight()
+    computations = SingleFlight[str, int]()
 
     async def fail() -> int:
         await asyncio.sleep(0)
@@ -211,6 +213,34 @@ async def test_an_error_reaches_everybody_who_waits() -> None:
         *(computations.join("k", fail) for _ in range(3)), return_exceptions=True
     )
     assert all(isinstance(outcome, Invalid) for outcome in outcomes)
+
+
+async def test_a_schema_is_loaded_once_for_all_who_wait_unless_it_was_changed() -> None:
+    """A load reads six tables, and expires for all clients of a busy server at the same time."""
+    answering = asyncio.Event()
+    types = "String"
+    loads = 0
+
+    async def load(_: Project) -> ProjectSchema:
+        nonlocal loads
+        loads += 1
+        schema = ProjectSchema(property_types={("event", "price"): types})
+        await answering.wait()
+        return schema
+
+    schemas = ProjectSchemas(load)
+    before = [asyncio.ensure_future(schemas.get(PROJECT)) for _ in range(16)]
+    await asyncio.sleep(0.01)
+    types = "Numeric"
+    schemas.forget_project(PROJECT.id)
+    after = [asyncio.ensure_future(schemas.get(PROJECT)) for _ in range(16)]
+    await asyncio.sleep(0.01)
+    answering.set()
+    results = await asyncio.gather(*before, *after)
+
+    assert loads == 2
+    assert {each.property_types["event", "price"] for each in results[16:]} == {"Numeric"}
+    assert await schemas.get(PROJECT) is results[-1]
 
 
 async def test_a_slot_is_waited_for_only_so_long() -> None:
@@ -316,9 +346,6 @@ def test_breakdown_values_become_filters() -> None:
     assert eligibility(query).can_materialize
 
 
-TEST_ACCOUNTS = [{"key": "email", "type": "person", "operator": "icontains", "value": "@test"}]
-
-
 @pytest.mark.parametrize(
     ("query", "names"),
     [
@@ -332,9 +359,4 @@ TEST_ACCOUNTS = [{"key": "email", "type": "person", "operator": "icontains", "va
 def test_results_depend_on_test_accounts_only_if_the_query_filters_them(
     query: dict[str, Any], names: set[str]
 ) -> None:
-    project = Project(
-        id=1, uuid=UUID(int=1), organization_id=UUID(int=2), api_token="phc_a", name="Shop",
-        timezone="UTC", created_at=AT, updated_at=AT, test_account_filters=TEST_ACCOUNTS,
-    )  # fmt: skip
-
-    assert depends_on(query, project).keys() == {"timezone"} | names
+    assert depends_on(query, PROJECT).keys() == {"timezone"} | names

@@ -1,4 +1,4 @@
-"""The result cache, bounded in bytes; computations in progress that runs can join; their slots.
+"""The result cache, bounded in bytes, and the slots of queries.
 
 Source: docs/spec/query-endpoints.md#53-refresh and
 docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
@@ -121,51 +121,6 @@ class ResultCache:
         old = self._results.pop(key, None)
         if old is not None:
             self.size_bytes -= old.size_bytes
-
-
-class _Flight[T](msgspec.Struct):
-    task: "asyncio.Task[T]"
-    waiting: int = 0
-
-
-class SingleFlight[T]:
-    """Joins callers with the same key to one computation.
-
-    Cancellation: a cancelled caller leaves; when the last one leaves, the computation is cancelled
-        and awaited, so the engine has stopped when ``join`` ends.
-    """
-
-    def __init__(self) -> None:
-        self._in_flight: dict[str, _Flight[T]] = {}
-
-    async def join(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
-        """The outcome of the running computation with this key, or of a new one."""
-        flight = self._in_flight.get(key)
-        if flight is None:
-            flight = _Flight(asyncio.ensure_future(_run(compute)))
-            self._in_flight[key] = flight
-            flight.task.add_done_callback(lambda _: self._end(key, flight))
-        flight.waiting += 1
-        try:
-            return await asyncio.shield(flight.task)
-        except asyncio.CancelledError:
-            if flight.waiting == 1:
-                self._in_flight.pop(key, None)  # a computation being cancelled must not be joined
-                flight.task.cancel()
-                await asyncio.wait({flight.task})
-            raise
-        finally:
-            flight.waiting -= 1
-
-    def _end(self, key: str, flight: _Flight[T]) -> None:
-        if self._in_flight.get(key) is flight:
-            del self._in_flight[key]
-        if not flight.task.cancelled():
-            flight.task.exception()  # retrieved, so that asyncio does not warn if nobody waits
-
-
-async def _run[T](compute: Callable[[], Awaitable[T]]) -> T:
-    return await compute()
 
 
 class ConcurrencyLimiter:

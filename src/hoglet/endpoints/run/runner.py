@@ -19,7 +19,7 @@ from hoglet.access.variables import InsightVariable, list_variables
 from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_log.log import QueryLog, QueryLogEntry
-from hoglet.endpoints.run.cache import Result, ResultCache, SingleFlight
+from hoglet.endpoints.run.cache import Result, ResultCache
 from hoglet.endpoints.run.cancellation import CancellableRuns, CancelRequests
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import QueryExecutor
@@ -35,7 +35,7 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.query_errors import as_query_error
-from hoglet.kit.cache import TTLCache
+from hoglet.kit.cache import SingleFlight, TTLCache
 from hoglet.kit.clock import Clock, new_id_text
 from hoglet.kit.errors import CostExceeded, HogletError, Throttled
 from hoglet.store.database import Database
@@ -83,7 +83,7 @@ class EndpointRunner:
         self.cache = ResultCache(settings.cache_bytes)
         self.cursors = cursors
         self.cancellable = CancellableRuns(CancelRequests(database, clock))
-        self._shared_runs: SingleFlight[Result] = SingleFlight()
+        self._shared_runs = SingleFlight[str, Result]()
         self._database = database
         self._variables = TTLCache(self._load_variables, seconds=_VARIABLES_SECONDS)
         self.times_cleared = 0

@@ -7,7 +7,7 @@ few different values, so results are cached by everything they depend on.
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from types import NoneType
 from typing import Any
@@ -31,7 +31,7 @@ from hoglet.hogql.materialize.model import ChangedBuckets
 from hoglet.hogql.paging.keyset import WHOLE_RESULT, RowPage
 from hoglet.hogql.query_json.nodes import QueryNode, VariableValues
 from hoglet.kit import tracing
-from hoglet.kit.cache import BoundedCache
+from hoglet.kit.cache import BoundedCache, SingleFlight
 from hoglet.kit.clock import Clock, PinnedClock
 from hoglet.kit.errors import HogletError, Invalid
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
@@ -112,6 +112,7 @@ class ProjectSchemas:
     def __init__(self, load: SchemaOf) -> None:
         self._load = load
         self._known: dict[int, _Loaded] = {}
+        self._loading = SingleFlight[tuple[int, int], ProjectSchema]()
 
     async def get(self, project: Project) -> ProjectSchema:
         """The schema of a project.
@@ -122,18 +123,24 @@ class ProjectSchemas:
         known = self._known.get(project.id)
         if known is not None and known.is_current(project):
             return known.schema
-        loading = self._known[project.id] = _Loaded(project.definitions_version)
-        loading.schema = await self._load(project)
-        loading.at = time.monotonic()
-        return loading.schema
+        key = (project.id, project.definitions_version)
+        return await self._loading.join(key, partial(self._loaded, project))
 
     def forget(self) -> None:
         """Clear the cache; call after a change of actions."""
         self._known.clear()
+        self._loading = SingleFlight[tuple[int, int], ProjectSchema]()
 
     def forget_project(self, project_id: int) -> None:
         """Clear the cache of a project; call when properties were detected."""
         self._known.pop(project_id, None)
+        self._loading = SingleFlight[tuple[int, int], ProjectSchema]()
+
+    async def _loaded(self, project: Project) -> ProjectSchema:
+        loading = self._known[project.id] = _Loaded(project.definitions_version)
+        loading.schema = await self._load(project)
+        loading.at = time.monotonic()
+        return loading.schema
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
