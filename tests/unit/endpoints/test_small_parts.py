@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from hoglet.access.principals import Project
 from hoglet.access.variable_values import convert
@@ -17,7 +18,9 @@ from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibili
 from hoglet.endpoints.query_schema import expand
 from hoglet.endpoints.run.cache import ConcurrencyLimiter, Result, ResultCache
 from hoglet.endpoints.run.plan import depends_on
-from hoglet.endpoints.worker.compiler import ProjectSchema, ProjectSchemas
+from hoglet.endpoints.worker.compiler import ProjectSchema, ProjectSchemas, cache_key
+from hoglet.endpoints.worker.messages import CompileContext
+from hoglet.hogql.context import SavedTable
 from hoglet.kit.cache import SingleFlight
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import JsonParts, ResultColumn
@@ -241,6 +244,24 @@ async def test_a_schema_is_loaded_once_for_all_who_wait_unless_it_was_changed() 
     assert loads == 2
     assert {each.property_types["event", "price"] for each in results[16:]} == {"Numeric"}
     assert await schemas.get(PROJECT) is results[-1]
+
+
+def test_the_cache_key_of_a_context_has_all_its_fields_but_only_the_digest_of_the_schema() -> None:
+    schema = ProjectSchema(property_types={("event", "price"): "String"}).message
+    context = CompileContext(
+        project_id=1, timezone="UTC", week_start_day=0, schema=schema, saved_tables={},
+        test_account_filters=[], unlimited=False, readable_system_tables=[],
+    )  # fmt: skip
+    other = {"project_id": 2, "timezone": "Asia/Tokyo", "week_start_day": 1, "unlimited": True,
+             "saved_tables": {"a": SavedTable("t", ())}, "test_account_filters": TEST_ACCOUNTS,
+             "readable_system_tables": ["system.actions"], "now": AT, "is_now_pinned": True,
+             "is_sharded": True, "schema": ProjectSchema().message}  # fmt: skip
+    changed = [cache_key(replace(context, **{name: value})) for name, value in other.items()]
+
+    assert other.keys() == set(CompileContext.__struct_fields__)
+    assert len({cache_key(context), *changed}) == len(changed) + 1
+    assert cache_key(replace(context)) == cache_key(context)
+    assert b"price" not in cache_key(context)
 
 
 async def test_a_slot_is_waited_for_only_so_long() -> None:

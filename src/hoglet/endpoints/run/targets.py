@@ -130,7 +130,8 @@ class MaterializedTables:
 
     async def of(self, project_id: int) -> dict[str, SavedTable]:
         """The tables by name in FROM: ``{"daily_v1": SavedTable(...)}``."""
-        return await self._known.get(project_id) or {}
+        tables = await self._known.get(project_id)
+        return {} if tables is None else tables
 
     def forget(self) -> None:
         """Clear the cache."""

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
+from operator import is_
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -151,6 +152,24 @@ class CompiledInsight(msgspec.Struct, frozen=True):
     context: CompileContext
 
 
+type CacheKey = tuple[str, bytes, bytes]
+"""Operation, request and context."""
+type ContextName = tuple[int, bool, tuple[str, ...]]
+"""Project, whether the rows are unlimited, readable system tables."""
+
+
+class _KnownContext(NamedTuple):
+    """A context, its part of cache keys, and what it was made from, if that was remembered."""
+
+    context: CompileContext
+    key: bytes
+    made_from: tuple[object, ...] = ()
+
+    @classmethod
+    def of(cls, context: CompileContext, made_from: tuple[object, ...] = ()) -> "_KnownContext":
+        return cls(context, cache_key(context), made_from)
+
+
 class QueryCompiler:
     """Compiles queries of projects.
 
@@ -180,7 +199,8 @@ class QueryCompiler:
         self._tables = tables
         self._is_sharded = is_sharded
         self._text_reads = Counter[tuple[int, str]]() if text_reads is None else text_reads
-        self._known = BoundedCache[bytes, tuple[float, EndpointSql]](REMEMBERED)
+        self._known = BoundedCache[CacheKey, tuple[float, EndpointSql]](REMEMBERED)
+        self._contexts = BoundedCache[ContextName, _KnownContext](REMEMBERED)
 
     async def compile(
         self,
@@ -206,8 +226,8 @@ class QueryCompiler:
             Invalid: it is too costly to parse.
         """
         request = CompileRequest(query=query, variables=variables, page=page)
-        context = await self.context(project, system_tables=system_tables)
-        return await self._compile(_RUN, request, context)
+        known = await self._known_context(project, system_tables=system_tables)
+        return await self._compile(_RUN, request, known)
 
     async def compile_read(
         self,
@@ -226,7 +246,7 @@ class QueryCompiler:
         request = CompileRequest(query=query, variables=variables, page=page, buckets=buckets)
         context = await self.context(project)
         context = msgspec.structs.replace(context, saved_tables={TABLE: table})
-        return await self._compile(_READ, request, context)
+        return await self._compile(_READ, request, _KnownContext.of(context))
 
     async def compile_build(
         self,
@@ -242,8 +262,8 @@ class QueryCompiler:
         With ``changes``, it only computes the rows of the changed buckets.
         """
         request = CompileRequest(query=query, variables=variables, buckets=buckets, changes=changes)
-        context = await self.context(project, unlimited=True)
-        return await self._compile(_BUILD, request, context)
+        known = await self._known_context(project, unlimited=True)
+        return await self._compile(_BUILD, request, known)
 
     async def compile_insight(
         self, project: Project, query: QueryNode, *, system_tables: Sequence[str] = ()
@@ -262,10 +282,10 @@ class QueryCompiler:
         return CompiledInsight(compiled.queries, compiled.date_range, context)
 
     async def _compile(
-        self, operation: str, request: CompileRequest, context: CompileContext
+        self, operation: str, request: CompileRequest, known: _KnownContext
     ) -> EndpointSql:
-        unnamed = msgspec.structs.replace(context, schema=_named(context.schema))
-        key = _encoder.encode([operation, request, unnamed])
+        context = known.context
+        key = (operation, _encoder.encode(request), known.key)
         now = self._clock.now().timestamp()
         remembered = self._known.get(key)
         if remembered is not None and remembered[0] > now:
@@ -315,13 +335,40 @@ class QueryCompiler:
         self, project: Project, *, unlimited: bool = False, system_tables: Sequence[str] = ()
     ) -> CompileContext:
         """The project's context for workers; without ``now``, which every call adds."""
-        schema = await self._schema_of(project)
+        known = await self._known_context(project, unlimited=unlimited, system_tables=system_tables)
+        return known.context
+
+    async def _known_context(
+        self, project: Project, *, unlimited: bool = False, system_tables: Sequence[str] = ()
+    ) -> _KnownContext:
+        """The context as it was last made, if project, schema and tables are the same objects."""
+        schema, tables = await self._schema_of(project), await self._tables.of(project.id)
+        made_from = (project, schema, tables)
+        name = (project.id, unlimited, tuple(system_tables))
+        known = self._contexts.get(name)
+        if known is None or not all(map(is_, known.made_from, made_from)):
+            context = self._new_context(
+                project, schema, tables, unlimited=unlimited, system_tables=system_tables
+            )
+            known = _KnownContext.of(context, made_from)
+            self._contexts.put(name, known)
+        return known
+
+    def _new_context(
+        self,
+        project: Project,
+        schema: ProjectSchema,
+        tables: dict[str, SavedTable],
+        *,
+        unlimited: bool,
+        system_tables: Sequence[str],
+    ) -> CompileContext:
         return CompileContext(
             project_id=project.id,
             timezone=project.timezone,
             week_start_day=project.week_start_day,
             schema=schema.message,
-            saved_tables=await self._tables.of(project.id),
+            saved_tables=tables,
             test_account_filters=project.test_account_filters,
             unlimited=unlimited,
             readable_system_tables=list(system_tables),
@@ -334,10 +381,10 @@ class QueryCompiler:
         return msgspec.structs.replace(context, now=self._clock.now(), is_now_pinned=is_pinned)
 
 
-def _named(schema: SchemaMessage) -> SchemaMessage:
-    """The schema reduced to its digest, for cache keys."""
-    return SchemaMessage(
-        digest=schema.digest,
+def cache_key(context: CompileContext) -> bytes:
+    """Equal for equal contexts; of the schema, which can be large, it has the digest only."""
+    schema = SchemaMessage(
+        digest=context.schema.digest,
         property_types=[],
         property_forms=[],
         text_columns=[],
@@ -345,3 +392,4 @@ def _named(schema: SchemaMessage) -> SchemaMessage:
         actions={},
         cohorts={},
     )
+    return _encoder.encode(msgspec.structs.replace(context, schema=schema))
