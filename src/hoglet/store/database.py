@@ -55,6 +55,7 @@ from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from hoglet.kit.json import dump_storable_json
+from hoglet.store.lost_peers import client_limits
 from hoglet.store.pooler import PoolerDetector
 
 if TYPE_CHECKING:
@@ -257,7 +258,10 @@ class Database:
 
 def _engine(url: str) -> AsyncEngine:
     path = make_url(url).database
-    if not url.startswith("sqlite") or not path or path == ":memory:":
+    if not url.startswith("sqlite"):
+        limits = client_limits(make_url(url))
+        return create_async_engine(url, connect_args=limits, hide_parameters=True)
+    if not path or path == ":memory:":
         return create_async_engine(url, hide_parameters=True)
     # Requests and workers come and go; a new connection costs a thread.
     return create_async_engine(

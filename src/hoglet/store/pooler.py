@@ -15,6 +15,8 @@ from typing import Any
 import structlog
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 
+from hoglet.store.lost_peers import LIMITED, TESTED, client_limits, limit_session
+
 _NEVER_PREPARE = {"prepare_threshold": None}
 
 log = structlog.get_logger()
@@ -22,12 +24,19 @@ log = structlog.get_logger()
 
 def blocking_engine(url: URL | str) -> Engine:
     """An engine for commands and migrations, which needs no prepared statements."""
-    is_sqlite = make_url(url).get_backend_name() == "sqlite"
-    return create_engine(url, connect_args={} if is_sqlite else _NEVER_PREPARE)
+    url = make_url(url)
+    if url.get_backend_name() == "sqlite":
+        return create_engine(url)
+    engine = create_engine(url, connect_args=_NEVER_PREPARE | client_limits(url))
+    event.listen(engine, "connect", lambda connection, _: limit_session(connection, TESTED))
+    return engine
 
 
 class PoolerDetector:
     """Finds out with an engine's first connection whether a pooler is between.
+
+    Without one, connections are limited as ``lost_peers`` says. Settings of a pooler's connection
+    would apply to whoever has it next.
 
     Args:
         engine: one for PostgreSQL that has no connections yet.
@@ -47,6 +56,8 @@ class PoolerDetector:
                 )
         if self.is_pooled:
             connection.driver_connection.prepare_threshold = None
+        else:
+            limit_session(connection, LIMITED)
 
 
 def _answers_from_elsewhere(connection: Any) -> bool:

@@ -11,6 +11,7 @@ because the engine does not know a query yet that is just starting.
 import asyncio
 import contextlib
 import importlib
+import socket
 import threading
 import time
 from collections import defaultdict
@@ -24,7 +25,13 @@ import clickhouse_connect
 import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
+from clickhouse_connect.driver.httputil import (
+    check_env_proxy,
+    core_socket_options,
+    get_pool_manager,
+)
 
+from hoglet.kit.lost_peers import TESTED_AFTER_SECONDS, TESTED_EVERY_SECONDS, TESTS, UNANSWERED_MS
 from hoglet.kit.optional_packages import without
 from hoglet.warehouse import cluster
 from hoglet.warehouse.engine_pages import unmap_loaded_pages
@@ -210,9 +217,11 @@ def _summary_of(result: Any) -> dict[str, str]:
 def _connect_server(url: str, settings: dict[str, Any]) -> Client:
     parts = urlsplit(url)
     secure = parts.scheme in {"clickhouses", "clickhouse+https"}
+    host, port = parts.hostname or "localhost", parts.port or (8443 if secure else 8123)
+    is_proxied = check_env_proxy("https" if secure else "http", host, port)
     return clickhouse_connect.get_client(
-        host=parts.hostname or "localhost",
-        port=parts.port or (8443 if secure else 8123),
+        host=host,
+        port=port,
         username=unquote(parts.username or "default"),
         password=unquote(parts.password or ""),
         database=parts.path.strip("/") or "default",
@@ -223,7 +232,28 @@ def _connect_server(url: str, settings: dict[str, Any]) -> Client:
         connect_timeout=5,
         send_receive_timeout=WRITE_TIMEOUT_S,
         query_retries=0,
+        pool_mgr=None if is_proxied else _pool_manager(),
     )
+
+
+@cache
+def _pool_manager() -> Any:
+    """The connections of all clients, which end if the server disappears.
+
+    A statement may take an hour, so nothing else would end one that is never answered.
+    """
+    limits = {
+        "TCP_KEEPIDLE": TESTED_AFTER_SECONDS,
+        "TCP_KEEPINTVL": TESTED_EVERY_SECONDS,
+        "TCP_KEEPCNT": TESTS,
+        "TCP_USER_TIMEOUT": UNANSWERED_MS,
+    }
+    options = [
+        (socket.IPPROTO_TCP, getattr(socket, name), limit)
+        for name, limit in limits.items()
+        if hasattr(socket, name)  # macOS has not all of them
+    ]
+    return get_pool_manager(socket_options=[*core_socket_options, *options])
 
 
 def _limits(budget: QueryBudget, threads: int, memory_bytes: int) -> dict[str, Any]:

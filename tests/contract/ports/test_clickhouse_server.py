@@ -1,6 +1,8 @@
 """What only a ClickHouse server behind HTTP has: users, other processes, a network."""
 
 import asyncio
+import contextlib
+import socket
 import uuid
 from collections.abc import AsyncGenerator, Generator
 from http.client import HTTPConnection
@@ -10,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from hoglet.warehouse import ClickHouseWarehouse, QueryBudget, open_warehouse
+from hoglet.warehouse.clients import _connect_server
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseDown
 from support.local_http import Handler, LocalHttp
 from support.server import free_port
@@ -37,6 +40,18 @@ async def test_another_process_sees_the_progress_of_a_query_and_cancels_it(
 
     with pytest.raises(QueryCancelled):
         await asyncio.wait_for(running, 60)
+
+
+def test_connections_end_if_the_server_disappears(clickhouse_url: str) -> None:
+    """Here nothing drops packets, so the socket says what the kernel would do."""
+    client = _connect_server(clickhouse_url, {})
+    assert client.command("SELECT 1") == 1
+    parts = urlsplit(clickhouse_url)
+    pool = client.http.connection_from_host(parts.hostname, parts.port)  # pyright: ignore[reportAttributeAccessIssue]
+    with contextlib.closing(pool._get_conn()) as connection:
+        assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 20_000
+        assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 10
+    client.close()
 
 
 async def test_cancelling_one_query_leaves_others_alone(
