@@ -15,6 +15,9 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
 
+MAX_LOST_LEASES = 30
+"""A job that lost more leases ends its process: without a limit, a server that is restarted each
+time would do nothing else. A harmless job loses some if servers are killed often."""
 _PAUSE_SECONDS = 1.0
 _BACKOFF = Backoff(first=10, longest=3600)
 
@@ -152,7 +155,11 @@ class LeasedWorker:
             )
 
     async def _do(self, job: Job) -> None:
+        lost = job.attempt - 1 - job.retries
         try:
+            if self._policy.attempts is not None and lost > MAX_LOST_LEASES:
+                await self._give_up(job, f"its process died {lost} times")
+                return
             await self._work(job)
         except LeaseLost:  # another worker has the job now
             return
@@ -171,13 +178,17 @@ class LeasedWorker:
                 await self._queue.finish(session, [job])
 
     async def _failed(self, job: Job, error: Exception) -> None:
+        """Try again later; lost leases are no failures."""
         policy = self._policy
-        is_last = policy.attempts is not None and job.attempt >= policy.attempts
-        if is_last:
-            await self._handler.give_up(job)
+        if policy.attempts is not None and job.retries + 1 >= policy.attempts:
+            await self._give_up(job, str(error) or type(error).__name__)
+            return
         async with self._database.write() as session:
-            if is_last:
-                await self._queue.dead_letter(session, job, str(error) or type(error).__name__)
-                return
-            run_at = self._clock.now() + policy.backoff.wait(job.attempt - 1)
+            run_at = self._clock.now() + policy.backoff.wait(job.retries)
             await self._queue.retry(session, job, run_at=run_at)
+
+    async def _give_up(self, job: Job, reason: str) -> None:
+        log.error("a job was given up", action="job_given_up", queue=self.name, reason=reason)
+        await self._handler.give_up(job)
+        async with self._database.write() as session:
+            await self._queue.dead_letter(session, job, reason)

@@ -1,14 +1,14 @@
 """The consumer loop of a queue, on SQLite and PostgreSQL."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from hoglet.kit.clock import FixedClock
 from hoglet.queue import Job, NewJob
 from hoglet.queue.sql import SqlQueue
-from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
+from hoglet.queue.worker import MAX_LOST_LEASES, JobHandler, JobPolicy, LeasedWorker
 from hoglet.store.database import Database
 
 LONG = 60  # seconds; nothing here takes a tenth of one
@@ -19,8 +19,10 @@ def queue(database: Database) -> SqlQueue:
     return SqlQueue(database, FixedClock(datetime(2026, 1, 1, tzinfo=UTC)), owner="one")
 
 
-def worker_of(queue: SqlQueue, handler: JobHandler, at_once: int) -> LeasedWorker:
-    policy = JobPolicy(at_once=at_once, attempts=1)
+def worker_of(
+    queue: SqlQueue, handler: JobHandler, at_once: int, attempts: int = 1
+) -> LeasedWorker:
+    policy = JobPolicy(at_once=at_once, attempts=attempts)
     return LeasedWorker(queue, queue._database, queue._clock, "q", handler, policy=policy)
 
 
@@ -99,6 +101,44 @@ async def test_a_job_that_fails_is_given_up_beside_one_that_runs(queue: SqlQueue
         await running
     depth = await queue.depth("q")
     assert (depth.ready, depth.failed) == (0, 1)
+
+
+async def _lose_leases(queue: SqlQueue, count: int) -> None:
+    """Lease the only job as a process that dies, which the next one of its name notices."""
+    for _ in range(count):
+        assert await queue.lease("q", limit=1, duration=timedelta(minutes=1))
+        assert await queue.reclaim() == 1
+
+
+async def test_a_job_that_ends_its_process_again_and_again_is_given_up(queue: SqlQueue):
+    outcomes: list[str] = []
+
+    async def work(_job: Job) -> None:
+        outcomes.append("done")
+
+    async def give_up(_job: Job) -> None:
+        outcomes.append("given up")
+
+    worker = worker_of(queue, JobHandler(work, give_up), at_once=1)
+    for lost in (MAX_LOST_LEASES, MAX_LOST_LEASES + 1):
+        await put(queue, b"x")
+        await _lose_leases(queue, lost)
+        await worker.drain()
+    assert outcomes == ["done", "given up"]
+    depth = await queue.depth("q")
+    assert (depth.ready, depth.failed) == (0, 1)
+
+
+async def test_lost_leases_are_no_failures(queue: SqlQueue):
+    async def work(_job: Job) -> None:
+        raise ValueError
+
+    worker = worker_of(queue, JobHandler(work), at_once=1, attempts=2)
+    await put(queue, b"x")
+    await _lose_leases(queue, 5)
+    await worker.drain()
+    depth = await queue.depth("q")
+    assert (depth.delayed, depth.failed) == (1, 0)
 
 
 async def test_a_worker_that_is_cancelled_ends_its_jobs(queue: SqlQueue):
