@@ -5,51 +5,22 @@ spool: nothing that was accepted is lost, nothing is stored twice, deliveries ar
 under their id, and the events of a distinct id keep their order.
 """
 
-import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.accepted import add_destination
-from support.dying_server import AFTER_THE_GROUP, OF_THE_LOG, STEPS, VARIABLE
+from support.dying_server import AFTER_THE_GROUP, OF_THE_LOG, STEPS
+from support.mortal_server import DyingServer
 from support.nats_server import NatsServer
 from support.ordered_sender import OrderedSender
 from support.receiver import Receiver
-from support.server import RunningServer
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[1]
-SECONDS = 240  # until a server reaches a step
+SECONDS = 240  # until the broker reaches a step
 BROKER_STEPS = ("range fixed", "block inserted", "runs enqueued, not committed", "not trimmed")
-
-
-class DyingServer(RunningServer):
-    """A server that kills itself, or one of its processes, at a step."""
-
-    module = "support.dying_server"
-
-    def __init__(self, data_dir: Path, **settings: str) -> None:
-        super().__init__(data_dir, **settings)
-        paths = [str(ROOT), self.environment.get("PYTHONPATH", "")]
-        self.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-
-    def start_until(self, step: str = "", *, process: int | None = None) -> None:
-        """Start the server, which dies at the second call of the step; without a step, never."""
-        number = f"{step}:2" if process is None else f"{step}:2:{process}"
-        self.environment[VARIABLE] = number if step else ""
-        self.start()
-
-    def wait_for_death(self, step: str) -> None:
-        """Wait until the server has died at the step."""
-        assert self.process is not None
-        deadline = time.monotonic() + SECONDS
-        while self.process.poll() is None:
-            assert time.monotonic() < deadline, f"never came to: {step}"
-            time.sleep(0.05)
-        assert self.process.returncode == -9, self.log()[-3000:]
 
 
 def _die_at_each(server: DyingServer, steps: list[str]) -> None:

@@ -1,7 +1,8 @@
 """``hoglet`` that kills itself, or its broker, at a step of its work; started by tests.
 
 ``HOGLET_TEST_DIES`` is ``step:number`` or ``step:number:process``: at that call of the step, the
-process gets SIGKILL; by default this one. :data:`STEPS` are the names.
+process gets SIGKILL; by default this one. :data:`STEPS`, :data:`BUILD_STEPS` and
+:data:`COLUMN_STEPS` have the names.
 """
 
 import functools
@@ -67,6 +68,32 @@ AFTER_THE_GROUP = {
 }  # fmt: skip
 """Steps behind the transaction that ends a group; the spool has no part in them."""
 
+_TABLE = "hoglet.endpoints.materialization.hogql_table:HogqlTable."
+_BUILDER = "hoglet.endpoints.materialization.builder:TableBuilder."
+_COLUMNS = "hoglet.warehouse.text_columns:TextColumns."
+
+BUILD_STEPS = {
+    "build begun": Step((_BUILDER + "_start",), AFTER, counts_empty=False),
+    "table not created": Step((_TABLE + "_create",), BEFORE),
+    "table created": Step((_TABLE + "_create",), AFTER),
+    "rows not copied": Step((_TABLE + "_copy",), BEFORE),
+    "rows copied": Step((_TABLE + "_copy",), AFTER),
+    "rows inserted": Step((_TABLE + "_insert",), AFTER),
+    "tables not swapped": Step((_BUILDER + "_finish",), BEFORE),
+    "tables swapped, not committed": Step((_BUILDER + "_drop_later",), AFTER),
+    "tables swapped": Step((_BUILDER + "_finish",), AFTER),
+    "old table not dropped": Step((_BUILDER + "drop",), BEFORE),
+    "old table dropped": Step((_BUILDER + "drop",), AFTER),
+}
+"""Steps of an incremental build of an endpoint's table."""
+COLUMN_STEPS = {
+    "column not added": Step((_COLUMNS + "add",), BEFORE),
+    "column added": Step((_COLUMNS + "add",), AFTER),
+    "column not filled": Step((_COLUMNS + "begin_fill",), BEFORE),
+    "column being filled": Step((_COLUMNS + "begin_fill",), AFTER),
+}
+"""Steps of adding a column for a property of events."""
+
 
 class _Death:
     def __init__(self, number: int, process: int) -> None:
@@ -94,7 +121,8 @@ def _dying(work: Callable[..., Any], step: Step, death: _Death) -> Callable[...,
 
 def _install(text: str) -> None:
     name, number, *process = text.split(":")
-    step, death = STEPS[name], _Death(int(number), int(process[0]) if process else os.getpid())
+    step = (STEPS | BUILD_STEPS | COLUMN_STEPS)[name]
+    death = _Death(int(number), int(process[0]) if process else os.getpid())
     for target in step.targets:
         module, path = target.split(":")
         *parents, method = path.split(".")
@@ -103,11 +131,21 @@ def _install(text: str) -> None:
 
 
 def _hurry() -> None:
-    """Shorten the time to notice dead servers, since a test waits for it at each step."""
+    """Shorten what tests wait for at each step, and do for few events what takes many."""
+    from hoglet.definitions import text_columns
+    from hoglet.endpoints import jobs
+    from hoglet.endpoints.materialization import builder, scheduler
+    from hoglet.queue import owners as job_owners
     from hoglet.spool import owners
 
-    owners.HEARTBEAT = timedelta(seconds=1)
-    owners.SILENT_AFTER = timedelta(seconds=4)
+    owners.HEARTBEAT = job_owners.HEARTBEAT = timedelta(seconds=1)
+    owners.SILENT_AFTER = job_owners.SILENT_AFTER = timedelta(seconds=4)
+    scheduler.DROP_AFTER = timedelta(seconds=1)
+    jobs.HOUSEKEEPING_SECONDS = 2
+    builder.SWEPT_AFTER = timedelta(seconds=30)
+    text_columns.LOOK_SECONDS = 0.5
+    text_columns.MIN_EVENTS, text_columns.MIN_TEXTS = 100, 50
+    text_columns.JUDGED_AGAIN = timedelta(seconds=1)
 
 
 def _main() -> None:
