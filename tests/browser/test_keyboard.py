@@ -1,52 +1,15 @@
 """Acts done with the keyboard alone: Tab, Enter, Space, arrows and Escape; focus is visible."""
 
 import re
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from support.console import post, wait_for
+from support.keyboard import enter, tab_to
 from support.server import TOKEN, RunningServer
 
 pytestmark = pytest.mark.browser
-
-MAX_STOPS = 120
-FOCUSED = """() => {
-    const found = document.activeElement;
-    return {
-        name: found.getAttribute('aria-label') || found.labels?.[0]?.textContent
-            || found.textContent.trim() || found.title,
-        isVisible: getComputedStyle(found).outlineStyle !== 'none'
-            || found.closest('.q-field--focused, .hog-editor') !== null,
-        isOnPage: found.checkVisibility(),
-        isBody: found === document.body,
-        isEditor: found.closest('.hog-editor') !== null,
-    };
-}"""
-
-
-def tab_to(page: Page, name: str, *, back: bool = False) -> None:
-    """Press Tab until an element of this name has the focus; the focus is visible at every stop."""
-    for _ in range(MAX_STOPS):
-        page.keyboard.press("Shift+Tab" if back else "Tab")
-        stop: dict[str, Any] = page.evaluate(FOCUSED)
-        if stop["isBody"]:
-            continue  # the end of the page; the next stop is the first element
-        assert stop["isVisible"], f"the focus cannot be seen at {stop}"
-        assert stop["isOnPage"], f"the focus is on something hidden: {stop}"
-        if re.fullmatch(name, stop["name"].strip()):
-            return
-        if stop["isEditor"]:
-            page.keyboard.press("Escape")  # Tab indents until then
-    raise AssertionError(f"Tab does not reach {name}")
-
-
-def enter(page: Page) -> None:
-    """Skip the sidebar, as keyboard users do."""
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    tab_to(page, "Skip to content")
-    page.keyboard.press("Enter")
 
 
 def test_a_cohort_is_created_edited_and_deleted(signed_in: Page, server: RunningServer) -> None:

@@ -338,7 +338,7 @@
 
   // --- a re-rendered form: focus returns to the field with the same name, meanwhile to its box ---
   const BOXES = ".pane, #content, [role=dialog]";
-  const FOCUSABLE = "button, input, select, textarea, a[href], summary";
+  const FOCUSABLE = "button, input, select, textarea, a[href], summary, [role=switch], [role=checkbox]";
   const nameOf = (element) =>
     element.getAttribute("aria-label") || (element.labels?.[0] ?? element).textContent.trim();
   const named = (box, name) =>
