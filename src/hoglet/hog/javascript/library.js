@@ -577,20 +577,20 @@ function formatDateTime(value, format, zone) {
 function isIPAddressInRange(address, range) {
     const parse = (text) => {
         if (typeof text !== 'string') { return null }
-        if (/^\d+(\.\d+){3}$/.test(text)) {
+        if (/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){3}$/.test(text)) { // a leading zero may mean octal
             const parts = text.split('.').map(Number)
             return parts.every((part) => part < 256) ? [parts.reduce((total, part) => total * 256n + BigInt(part), 0n), 32] : null
         }
         if (!/^[0-9a-f:]+$/i.test(text) || text.split('::').length > 2) { return null }
         const [head, tail] = text.split('::').map((side) => (side ? side.split(':') : []))
-        const fill = tail === undefined ? [] : Array(8 - head.length - tail.length).fill('0')
+        const fill = tail === undefined ? [] : ['0', ...Array(7 - head.length - tail.length).fill('0')]
         const groups = [...head, ...fill, ...(tail ?? [])]
         return groups.length === 8 && groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group)) ? [groups.reduce((total, group) => total * 65536n + BigInt('0x' + group), 0n), 128] : null
     }
     try {
-        const [base, bits] = String(range).split('/')
+        const [base, bits, more] = String(range).split('/')
         const [left, right] = [parse(address), parse(base)]
-        if (!left || !right || left[1] !== right[1] || !/^\d+$/.test(bits) || Number(bits) > right[1]) { return false }
+        if (more !== undefined || !left || !right || left[1] !== right[1] || !/^\d+$/.test(bits) || Number(bits) > right[1]) { return false }
         const shift = BigInt(right[1] - Number(bits))
         return left[0] >> shift === right[0] >> shift
     } catch { return false }
