@@ -127,9 +127,9 @@ def test_paths(answer: Answer, number: int) -> None:
 
     rows = answer(query, "UTC")
 
-    found = {(row["source"], row["target"]): row for row in rows}
-    assert {ends: row["value"] for ends, row in found.items()} == {
+    by_ends = {(row["source"], row["target"]): row for row in rows}
+    assert {ends: row["value"] for ends, row in by_ends.items()} == {
         edge[:2]: edge[2] for edge in expected
     }, query
-    means = {ends: row["average_conversion_time"] for ends, row in found.items()}
+    means = {ends: row["average_conversion_time"] for ends, row in by_ends.items()}
     assert means == pytest.approx({edge[:2]: edge[3] for edge in expected}, abs=1e-2), query

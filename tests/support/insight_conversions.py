@@ -57,10 +57,10 @@ def _attempts(
         for step in steps[1:]:
             is_strict = options["funnelOrderType"] == "strict"
             rest = range(at + 1, min(at + 2, len(events)) if is_strict else len(events))
-            found = next((index for index in rest if selects(step, events[index])), None)
-            if found is None or events[found].at - first.at > limit:
+            following = next((index for index in rest if selects(step, events[index])), None)
+            if following is None or events[following].at - first.at > limit:
                 break
-            at = found
+            at = following
             attempt.append(events[at])
         excluded = options.get("exclusions", ())
         if not any(_is_excluded(each, attempt, events, limit) for each in excluded):

@@ -63,11 +63,11 @@ def holds(seen: Seen, where: Node) -> bool:
         return CONDITIONS[where["key"]](seen)
     if where["type"] == "cohort":
         return (seen.human.id in COHORTS[where["value"]]) == (where["operator"] == "in")
-    found = value_of(seen, where["type"], where["key"])
-    operator, wanted = where["operator"], where["value"]
+    value = value_of(seen, where["type"], where["key"])
+    operator, operand = where["operator"], where["value"]
     if operator in _ORDERS:
-        return isinstance(found, int | float) and _ORDERS[operator](found, wanted)
-    return _TEXTS[operator](text(found), wanted)
+        return isinstance(value, int | float) and _ORDERS[operator](value, operand)
+    return _TEXTS[operator](text(value), operand)
 
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
@@ -130,7 +130,7 @@ def until(calendar: Calendar) -> list[Seen]:
 
 def key_of(query: Node, seen: Seen) -> Key:
     """The values of the breakdown; empty without one."""
-    return tuple([_shown(seen, item) for item in breakdowns(query)])
+    return tuple([_breakdown_value(seen, item) for item in breakdowns(query)])
 
 
 def breakdowns(query: Node) -> list[Node]:
@@ -138,7 +138,7 @@ def breakdowns(query: Node) -> list[Node]:
     return query.get("breakdownFilter", {}).get("breakdowns", [])
 
 
-def _shown(seen: Seen, item: Node) -> str | None:
+def _breakdown_value(seen: Seen, item: Node) -> str | None:
     if item["type"] == "hogql":
         return EXPRESSIONS[item["property"]](seen)
     return text(value_of(seen, item["type"], item["property"]))

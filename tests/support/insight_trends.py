@@ -101,7 +101,7 @@ def _lines(query: Node, period: _Period, periods: list[_Period]) -> Iterator[Lin
         values = [_formula(_FORMULAS[text], values, width) for text in options["formulas"]]
     for rows in values:
         for key, data in rows.items():
-            yield Line(period.name, _shown(query, key), _drawn(options, data), sum(data))
+            yield Line(period.name, _visible_key(query, key), _drawn(options, data), sum(data))
 
 
 def _grouped(
@@ -158,7 +158,7 @@ def _drawn(options: Node, data: list[float]) -> list[float]:
     return [*accumulate(smooth)] if is_cumulative else smooth
 
 
-def _shown(query: Node, key: Key) -> Key:
+def _visible_key(query: Node, key: Key) -> Key:
     return ("Other",) * len(breakdowns(query)) if key == _OTHER else key
 
 
