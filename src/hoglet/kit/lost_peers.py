@@ -9,8 +9,8 @@ Source: docs/adr/0070-lost-peers.md.
 
 from typing import Final
 
-TESTED_AFTER_SECONDS: Final = 10
-TESTED_EVERY_SECONDS: Final = 3
+TESTED_AFTER_SECONDS: Final = 5
+TESTED_EVERY_SECONDS: Final = 2
 TESTS: Final = 3
-UNANSWERED_MS: Final = 20_000
+UNANSWERED_MS: Final = 11_000
 """For data that is not acknowledged."""

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 
+from hoglet.kit.lost_peers import TESTED_AFTER_SECONDS, UNANSWERED_MS
 from hoglet.warehouse import ClickHouseWarehouse, QueryBudget, open_warehouse
 from hoglet.warehouse.clients import _connect_server
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseDown
@@ -49,8 +50,11 @@ def test_connections_end_if_the_server_disappears(clickhouse_url: str) -> None:
     parts = urlsplit(clickhouse_url)
     pool = client.http.connection_from_host(parts.hostname, parts.port)  # pyright: ignore[reportAttributeAccessIssue]
     with contextlib.closing(pool._get_conn()) as connection:
-        assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 20_000
-        assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 10
+        assert (
+            connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == UNANSWERED_MS
+        )
+        tested_after = connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE)
+        assert tested_after == TESTED_AFTER_SECONDS
     client.close()
 
 
