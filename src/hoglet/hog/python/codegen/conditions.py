@@ -6,8 +6,9 @@ Source: docs/spec/hog-language.md#5-semantics-of-operators.
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.codegen.comparisons import COMPARISONS
 from hoglet.hog.python.codegen.emitter import Emitter
-from hoglet.hog.python.codegen.operands import COMPARISONS, Operand, whole_value
+from hoglet.hog.python.codegen.operands import Operand, whole_value
 
 
 class Conditions(Emitter):

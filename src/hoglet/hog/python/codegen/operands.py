@@ -5,7 +5,6 @@ Text to text: helper names come from ``builtins``, and user text only appears in
 """
 
 import math
-import re
 from typing import Any, Final
 
 from hoglet.hog.python.analysis.type_facts import NUMBERS, constant_kind
@@ -17,7 +16,6 @@ _UNKNOWN: Final = object()
 SMALL: Final = 1_073_741_823
 """The interpreter compares ints up to here on its fastest path."""
 _RANGE: Final = f"-{SMALL} <= {{0}} <= {SMALL}"
-_GUARDS: Final = {"K": "I", "C": "I", "Z": "I", "F": "F", "S": "S"}
 
 
 class Operand:
@@ -112,7 +110,7 @@ def coerced(operand: Operand, kind: str) -> str:
     return as_float(operand) if kind == "F" and operand.is_number else operand.text
 
 
-def _beside(operand: Operand, other: Operand) -> str:
+def beside(operand: Operand, other: Operand) -> str:
     """The operand's text; an int literal becomes a float if the other operand is a float."""
     if other.kind == "F" and operand.constant and operand.kind in "ZC":
         return _float_text(float(operand.value))
@@ -159,7 +157,7 @@ def arithmetic(
 
 
 def _numbers(operator: str, left: Operand, right: Operand, kind: str, new: Temporaries) -> str:
-    plain = f"({_beside(left, right)} {operator} {_beside(right, left)})"
+    plain = f"({beside(left, right)} {operator} {beside(right, left)})"
     if kind in {"C", "F"}:
         return plain
     name = new.new()
@@ -192,8 +190,8 @@ def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> 
         small = f" and {_RANGE.format(again)}" if operand.raw else ""
         guards.append(f"(type({first}) is F or type({again}) is I{small})")
     a, b = uses[id(left)], uses[id(right)]
-    shown_a = _beside(left, right) if left.constant else a
-    shown_b = _beside(right, left) if right.constant else b
+    shown_a = beside(left, right) if left.constant else a
+    shown_b = beside(right, left) if right.constant else b
     slow_a, slow_b = (f"imp({a})" if left.raw else a), (f"imp({b})" if right.raw else b)
     test, otherwise = " and ".join(guards), f"{slow}({slow_a}, {slow_b})"
     if "F" in (left.kind, right.kind):
@@ -219,7 +217,7 @@ def _quotient(left: Operand, right: Operand, new: Temporaries) -> str:
     if not (left.is_number and right.is_number):
         return f"div({whole_value(left)}, {whole_value(right)})"
     if right.constant and right.value:
-        return f"({left.text} / {_beside(right, left)})"
+        return f"({left.text} / {beside(right, left)})"
     if not left.atom and not right.atom:
         return f"div({whole_value(left)}, {whole_value(right)})"
     first, again = new.twice(right)
@@ -237,161 +235,8 @@ def _remainder(left: Operand, right: Operand, new: Temporaries) -> str:
     if not right.atom:
         return f"mod({whole_value(left)}, {whole_value(right)})"
     first, again = new.twice(left)
-    other = _beside(right, left)
+    other = beside(right, left)
     sign = "" if positive else f" and {other} > 0"
     guard = f"{first} >= 0" if left.is_number else f"type({first}) is I and 0 <= {again} <= {SMALL}"
     slow = f"imp({again})" if left.raw else again
     return f"({again} % {other} if {guard}{sign} else mod({slow}, {right.text}))"
-
-
-# --- comparisons
-
-_ORDER: Final = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-_EQUALITY: Final = {"==": "eq", "!=": "ne"}
-COMPARISONS: Final = _ORDER | _EQUALITY
-"""The functions behind comparisons."""
-
-_HELPERS: Final = {
-    "like": "like", "ilike": "ilike", "not like": "not_like", "not ilike": "not_ilike",
-    "in": "contains", "not in": "not_contains", "=~": "regex", "!~": "not_regex",
-    "=~*": "regex_ignore_case", "!~*": "not_regex_ignore_case",
-}  # fmt: skip
-
-
-def comparison(operator: str, left: Operand, right: Operand, new: Temporaries) -> Operand:
-    """``left operator right`` as a bool; at least one of the operands is an atom."""
-    helper = _HELPERS.get(operator)
-    if helper is not None:
-        return Operand(_helper_text(operator, helper, left, right, new), "B")
-    slow = _ORDER.get(operator) or _EQUALITY[operator]
-    if left.kind == "N" or right.kind == "N":
-        return Operand(_null_text(operator, left, right), "B")
-    if left.is_number and right.is_number:
-        text = f"({_beside(left, right)} {operator} {_beside(right, left)})"
-    elif operator in _EQUALITY and left.kind == right.kind and left.kind in {"S", "B"}:
-        text = f"({left.text} {operator} {right.text})"
-    else:
-        text = _guarded_comparison(operator, slow, left, right, new)
-    return Operand(text, "B")
-
-
-def _helper_text(
-    operator: str, helper: str, left: Operand, right: Operand, new: Temporaries
-) -> str:
-    if operator in {"in", "not in"} and right.kind == "D" and left.kind == "S":
-        return f"({left.text} {operator} {right.text})"
-    if operator in _LIKE and right.constant and right.kind == "S":
-        bare = right.value.strip("%")
-        if "%" not in bare and "_" not in bare:
-            word = _LIKE[operator]
-            return _membership(word, literal(bare).text, left, new, helper)
-        return _with_prefilter(operator, bare, left, new, right)
-    if operator in _IGNORING_CASE and right.constant and right.kind == "S" and not left.constant:
-        bare = right.value.strip("%")
-        if "%" not in bare and "_" not in bare and bare.isascii():
-            return _membership_in_lower(operator, literal(bare.lower()).text, left, new, right)
-    is_literal = operator in _REGEX and right.constant and right.kind == "S"
-    if is_literal and _NO_SYNTAX.match(right.value):
-        return _membership(_REGEX[operator], right.text, left, new, helper)
-    return f"{helper}({left.text}, {right.text})"
-
-
-_REGEX: Final = {"=~": "in", "!~": "not in"}
-_NO_SYNTAX: Final = re.compile(r"[A-Za-z0-9 @/:_,;%&=<>~!#'\"-]+\Z")
-_LIKE: Final = {"like": "in", "not like": "not in"}
-
-
-def _membership(word: str, needle: str, text: Operand, new: Temporaries, otherwise: str) -> str:
-    """A search in a string; other types are passed to the function ``otherwise``."""
-    first, again = new.twice(text)
-    return f"({needle} {word} {again} if type({first}) is S else {otherwise}({again}, {needle}))"
-
-
-def _with_prefilter(
-    operator: str, pattern: str, text: Operand, new: Temporaries, right: Operand
-) -> str:
-    """``like`` with wildcards inside: only strings with its longest piece are passed to it."""
-    piece = max(re.split("[%_]", pattern), key=len)
-    helper = _HELPERS[operator]
-    if not piece.isascii() or not piece or text.constant:
-        return f"{helper}({text.text}, {right.text})"
-    first, again = new.twice(text)
-    without = operator == "not like"
-    test = f"type({first}) is S and {literal(piece).text} not in {again}"
-    return f"({without} if {test} else {helper}({again}, {right.text}))"
-
-
-_IGNORING_CASE: Final = {"ilike": "in", "not ilike": "not in"}
-
-
-def _membership_in_lower(
-    operator: str, needle: str, text: Operand, new: Temporaries, pattern: Operand
-) -> str:
-    """A search in a short ASCII string, ignoring case."""
-    first, again = new.twice(text)
-    test = f"type({first}) is S and LEN({again}) <= 256 and {again}.isascii()"
-    inside = f"{needle} {_IGNORING_CASE[operator]} LOWER({again})"
-    return f"({inside} if {test} else {_HELPERS[operator]}({again}, {pattern.text}))"
-
-
-def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> Operand:
-    """``left in ['a', 'b']`` for literal strings; false for non-strings."""
-    first, again = new.twice(left)
-    listed = "".join([f"{text!a}, " for text in texts])
-    otherwise = "False" if operator == "in" else "True"
-    return Operand(f"({again} {operator} ({listed}) if type({first}) is S else {otherwise})", "B")
-
-
-def _null_text(operator: str, left: Operand, right: Operand) -> str:
-    null, other = (left, right) if left.kind == "N" else (right, left)
-    if operator in _EQUALITY and null.constant and other.constant:
-        return str((other.value is None) == (operator == "=="))
-    if operator in _EQUALITY and null.constant and other.kind not in "AN":
-        answer = str(operator == "!=")  # the other operand is never null
-        return answer if other.atom else f"({other.text}, {answer})[1]"
-    if operator in _EQUALITY and null.constant:
-        return f"({other.text} is {'' if operator == '==' else 'not '}None)"
-    slow = _ORDER.get(operator) or _EQUALITY[operator]
-    return f"{slow}({left.text}, {right.text})"
-
-
-def _guarded_comparison(
-    operator: str, slow: str, left: Operand, right: Operand, new: Temporaries
-) -> str:
-    guard = _comparison_guard(operator, left, right)
-    if guard is None:
-        return f"{slow}({left.text}, {right.text})"
-    guards, uses = list[str](), dict[int, str]()
-    for operand in sorted((left, right), key=lambda operand: operand.atom):
-        if operand.atom and operand.kind in "ZCKFS":
-            uses[id(operand)] = operand.text
-            continue
-        first, again = new.twice(operand)
-        uses[id(operand)] = again
-        test = f"type({first}) is {guard}"
-        if guard != "S" and (guard == "I" or not operand.raw):
-            test = f"({test} or type({again}) is {'F' if guard == 'I' else 'I'})"
-        guards.append(test)
-    a, b = uses[id(left)], uses[id(right)]
-    if not guards:
-        return f"({a} {operator} {b})"
-    slow_a, slow_b = (f"imp({a})" if left.raw else a), (f"imp({b})" if right.raw else b)
-    return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({slow_a}, {slow_b}))"
-
-
-def _is_ascii(operand: Operand) -> bool:
-    """Whether an operand is an ASCII literal: Python orders other strings around it as Hog does."""
-    return isinstance(operand.value, str) and operand.value.isascii()
-
-
-def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | None:
-    """The type that the fast path checks for; None to always call the helper."""
-    kinds = {left.kind, right.kind} - {"A"}
-    if not kinds:
-        return "I" if operator in _ORDER else "S"
-    if len(kinds) > 1 and not kinds <= NUMBERS:
-        return None
-    kind = kinds.pop()
-    if kind == "S":
-        return "S" if operator in _EQUALITY or _is_ascii(left) or _is_ascii(right) else None
-    return _GUARDS.get(kind)

@@ -10,15 +10,14 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.purity import EFFECTS
+from hoglet.hog.python.codegen.comparisons import comparison, one_of
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
 from hoglet.hog.python.codegen.operands import (
     IMPORT,
     Operand,
     arithmetic,
     coerced,
-    comparison,
     literal,
-    one_of,
 )
 
 _EQUAL: Final = frozenset({"==", "!="})
@@ -222,4 +221,5 @@ def _listed_texts(node: bound.Compare) -> list[str]:
 
 
 def _is_small(value: Any) -> bool:
-    return value is None or isinstance(value, str) or (type(value) is int and abs(value) < 2**31)
+    is_scalar = value is None or isinstance(value, str | bool)
+    return is_scalar or (type(value) is int and abs(value) < 2**31)
