@@ -161,22 +161,24 @@ class Execution(RunServices):
         if self._chunks:
             self._let_run()
         if self._memory is not None:
-            self._memory.go_on(self._figures)
+            self._memory.go_on(meter.running.thread.figures)
 
     def _advance(
         self, loaded: LoadedProgram, action: Callable[[Any, Any], Any], first: Any, second: Any
     ) -> Step:
         thread = meter.running.thread
-        before, thread.run = thread.run, self
+        before = thread.run
+        outer = None if before is None else (thread.mark, thread.figures)
+        thread.run = self  # what changes in each run is kept there: a struct is slow to change
         if not watchdog.awake:
             watchdog.wake()
         if loaded.budget is not self.budget:
             loaded.limit(self.budget)
-        self._figures = recent_figures.known or recent_figures.get()
+        thread.figures = recent_figures.known or recent_figures.get()
         clock, wall = thread.clock, perf_counter()
         if wall - clock.read_at > SHORT_S:
             clock.read(wall)
-        self._mark = wall, clock.lead
+        thread.mark = wall, clock.lead
         try:
             value = action(first, second)
             kind = type(value)
@@ -195,8 +197,10 @@ class Execution(RunServices):
             return self._failed(EngineError(f"Internal error: {error!r}"), error.__traceback__)
         finally:
             wall = perf_counter() - wall
-            self.used_s += wall if wall < SHORT_S else CpuClock.since(self._mark)
+            self.used_s += wall if wall < SHORT_S else CpuClock.since(thread.mark)
             thread.run = before
+            if outer is not None:
+                thread.mark, thread.figures = outer
 
     def _suspended(self, request: tuple[str, list[Any]]) -> Step:
         self._steps += 1
@@ -247,7 +251,7 @@ class Execution(RunServices):
         return depth
 
     def _check_time(self) -> None:
-        used = self.used_s + CpuClock.since(self._mark)
+        used = self.used_s + CpuClock.since(meter.running.thread.mark)
         if used > self.budget.timeout_s:
             seconds = number_text(self.budget.timeout_s)
             unit = "second" if self.budget.timeout_s == 1 else "seconds"
@@ -269,7 +273,7 @@ class Execution(RunServices):
             self.check_in(0)
 
     def _open_memory(self) -> MemoryMeter:
-        memory = self._memory = MemoryMeter(self.budget.memory_bytes, self._figures)
+        memory = self._memory = MemoryMeter(self.budget.memory_bytes, meter.running.thread.figures)
         memory.charged = self._charged
         return memory
 

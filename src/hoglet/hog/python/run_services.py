@@ -14,12 +14,12 @@ import msgspec
 
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.journal import Journal
-from hoglet.hog.python.memory import Figures, MemoryMeter
+from hoglet.hog.python.memory import MemoryMeter
 from hoglet.hog.python.program import LoadedProgram, load_for
 from hoglet.hog.python.steps import NO_CHUNKS, NO_HOST, ProgramHost
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
-from hoglet.hog.runtime.cpu_clock import CpuClock, Mark
+from hoglet.hog.runtime.cpu_clock import CpuClock
 from hoglet.hog.runtime.errors import EngineError, HogThrow, HostFailure
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.host_data import HostValue
@@ -72,8 +72,6 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
     _imported: Mapping[str, Any] = NO_CHUNKS
     _chunks: tuple[LoadedProgram, ...] = ()
     _traced: _Traced | None = None
-    _mark: Mark = (0.0, 0.0)
-    _figures: Figures = (0, 0)
 
     @property
     def _running(self) -> LoadedProgram:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, Never, Protocol
 from weakref import ref
 
-from hoglet.hog.runtime.cpu_clock import CpuClock
+from hoglet.hog.runtime.cpu_clock import CpuClock, Mark
 from hoglet.hog.runtime.errors import LimitExceeded
 
 LARGE: Final = 256
@@ -91,13 +91,17 @@ class RunningThread:
     Attributes:
         run: its innermost run.
         clock: its CPU time.
+        mark: when that run began or went on.
+        figures: bytes of the process and blocks of Python's heap at that time.
     """
 
-    __slots__ = ("__weakref__", "clock", "run")
+    __slots__ = ("__weakref__", "clock", "figures", "mark", "run")
 
     def __init__(self) -> None:
         self.run: Meter | None = None
         self.clock = CpuClock()
+        self.mark: Mark = (0.0, 0.0)
+        self.figures: tuple[int, int] = (0, 0)
 
 
 class _Running(threading.local):

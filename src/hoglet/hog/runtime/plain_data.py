@@ -175,6 +175,8 @@ def is_plain_leaf(value: Any) -> bool:
     """
     kind = type(value)
     if kind is int:
+        if -1_073_741_823 <= value <= 1_073_741_823:  # ints of one digit are compared fastest
+            return True
         return -LARGEST_INTEGER <= value <= LARGEST_INTEGER
     if kind is float:
         return LEAST <= abs(value) < MOST and not value.is_integer()
