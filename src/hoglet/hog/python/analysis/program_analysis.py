@@ -4,6 +4,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.appending import ArrayUses
 from hoglet.hog.python.analysis.borrowing import Borrowing
 from hoglet.hog.python.analysis.formatted import Formatted
+from hoglet.hog.python.analysis.hoisting import hoisted_functions
 from hoglet.hog.python.analysis.inlined_calls import InlinedCalls
 from hoglet.hog.python.analysis.loops import loops_around
 from hoglet.hog.python.analysis.results import Results
@@ -19,6 +20,7 @@ class ProgramAnalysis:
         host_names: all names that the host provides; they hide library functions.
         is_optimized: whether the program may differ from its text in anything but results.
         appended: see :meth:`hoglet.hog.python.analysis.appending.ArrayUses.appended`.
+        hoisted: see :func:`hoglet.hog.python.analysis.hoisting.hoisted_functions`.
         short_texts: see :func:`hoglet.hog.python.analysis.short_texts.short_texts`.
         suspending: see :func:`hoglet.hog.python.analysis.suspending.find_suspending`.
         dynamic_async: the second part of that.
@@ -53,6 +55,7 @@ class ProgramAnalysis:
         self.results = Results(facts, borrowing, formatted, uses, host, enabled=optimized)
         self.appended = set[bound.Variable]() if trace else uses.appended()
         self.inlined = InlinedCalls(facts, host, enabled=optimized)
+        self.hoisted = hoisted_functions(facts, borrowing) if optimized else {}
         self.short_texts = short_texts(facts, loops, host) if optimized else set()
         self.suspending, self.dynamic_async = find_suspending(
             all_functions, facts, functions=functions, async_names=async_names

@@ -23,15 +23,21 @@ class Storage:
     def __init__(self, facts: TypeFacts) -> None:
         self._facts = facts
         self._names: dict[bound.Variable, str] = {}
+        self._hoisted: dict[bound.Variable, str] = {}
         self._boxed = {
             variable
             for variable in facts.loops
             if variable.captured and (variable.assigned or variable in facts.recursive)
         }
 
+    def hoist(self, functions: dict[bound.Variable, bound.BoundFunction]) -> None:
+        """Let variables of hoisted functions have the names of the functions themselves."""
+        self._hoisted = {v: f"f{function.number}" for v, function in functions.items()}
+
     def name(self, variable: bound.Variable) -> str:
         """The Python name of the variable, or of its box."""
-        return self._names.setdefault(variable, f"v{len(self._names) + 1}")
+        name = self._hoisted.get(variable)
+        return name or self._names.setdefault(variable, f"v{len(self._names) + 1}")
 
     def is_boxed(self, variable: bound.Variable) -> bool:
         """Whether the variable lives in a box."""
@@ -51,6 +57,7 @@ class ProgramContext:
 
     Attributes:
         constants: values that are made once for all runs: their names by their texts.
+        hoisted: lines of the functions that are made once for all runs.
         short_texts: names of the variables for which ``s1`` says whether ``v1`` is short ASCII.
 
     Args:
@@ -66,6 +73,7 @@ class ProgramContext:
         self.roots: dict[str, str] = {}
         self._blocks = 0
         self.constants: dict[str, str] = {}
+        self.hoisted: list[Line] = []
         self.all = tuple(facts.functions.values())
         self.has_common_imports = False
         self._parameters = {v for function in self.all for v in function.parameters}
@@ -79,6 +87,8 @@ class ProgramContext:
         for path in self.views.paths:
             self.root_name(path[0])
         self.storage = Storage(facts)
+        self.storage.hoist(analysis.hoisted)
+        self.is_hoisted = {function.number for function in analysis.hoisted.values()}
         self.short_texts = {self.storage.name(variable) for variable in analysis.short_texts}
 
     def root_name(self, root: str) -> str:
@@ -170,6 +180,10 @@ class Emitter:
 
     def function(self, function: bound.BoundFunction) -> str:
         """Emit a function and return the name it is bound to."""
+        raise NotImplementedError
+
+    def hoist(self, function: bound.BoundFunction) -> None:
+        """Emit a function before the program."""
         raise NotImplementedError
 
     def noted(self, node: Any, name: str, text: str) -> str:

@@ -78,10 +78,7 @@ class FunctionPrinter(StatementPrinter):
             names = ", ".join([self.program.storage.name(variable) for variable in taken])
             inner.line(f"def m{function.number}({names}):")
             inner.indent += 1
-        name = f"f{function.number}"
-        parameters = [f"{self.program.storage.name(v)}=None" for v in function.parameters]
-        inner.line(f"def {name}({', '.join(['d', *parameters])}):")
-        inner._print_body()
+        name = inner._print_function()
         if taken:
             inner.line(f"return {name}")
         self.put(inner.lines)
@@ -90,6 +87,21 @@ class FunctionPrinter(StatementPrinter):
         bound_name = self.temporaries.new()
         self.line(f"{bound_name} = m{function.number}({names})")  # pyright: ignore[reportPossiblyUnboundVariable]
         return bound_name
+
+    def hoist(self, function: bound.BoundFunction) -> None:
+        """Emit a function before the program."""
+        inner = FunctionPrinter(self.program, function)
+        inner.source_line = self.source_line
+        inner._print_function()
+        self.program.hoisted += inner.lines
+
+    def _print_function(self) -> str:
+        """Write this function; returns its name."""
+        name = f"f{self._function.number}"
+        parameters = [f"{self.program.storage.name(v)}=None" for v in self._function.parameters]
+        self.line(f"def {name}({', '.join(['d', *parameters])}):")
+        self._print_body()
+        return name
 
     def _print_body(self) -> None:
         self.indent += 1
@@ -137,7 +149,8 @@ def _module_text(program: ProgramContext) -> str:
     table = ", ".join([f"{number}: ({name!a}, {size})" for number, (name, size) in names.items()])
     head = f"FUNCTIONS = {{{table}}}"
     constants = [f"{name} = {text}" for text, name in program.constants.items()]
-    lines = [0, 0, 0, *[0] * len(constants), *(line for _, _, line in root.lines)]
+    printed = [*program.hoisted, *root.lines]
+    lines = [0, 0, 0, *[0] * len(constants), *(line for _, _, line in printed)]
     numbers = "LINES = (" + ", ".join([str(line) for line in lines]) + ")"
-    body = [f"{'  ' * indent}{text}" for indent, text, _ in root.lines]
+    body = [f"{'  ' * indent}{text}" for indent, text, _ in printed]
     return "\n".join([head, numbers, *constants, *body]) + "\n"

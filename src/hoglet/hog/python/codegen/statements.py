@@ -131,6 +131,9 @@ class StatementPrinter(LoopPrinter):
     def _declare_function(self, node: bound.DeclareFunction) -> None:
         if node.function.number in self.program.inlined.functions:
             return
+        if node.function.number in self.program.is_hoisted:
+            self.hoist(node.function)
+            return
         name = self.program.storage.name(node.variable)
         boxed = self.program.storage.is_boxed(node.variable)
         if boxed:
