@@ -26,6 +26,8 @@ class Evaluation(Conditions):
     """Prints expressions in the order of evaluation; subclasses provide their handlers."""
 
     EXPRESSIONS: ClassVar[Handlers]
+    reads: dict[str, str]
+    """The names to which reads of the host's data were bound, by their texts."""
 
     def value(self, node: Any) -> Operand:
         """An expression as an operand."""
@@ -140,12 +142,12 @@ class Evaluation(Conditions):
         """An expression whose value may be plain host data that was not imported yet."""
         if isinstance(node, bound.ReadGlobal) and not node.library:
             text = self._raw_in_batch(node) if self.program.batch else self._path_text(node.path)
-            return Operand(text, "A", raw=IMPORT)
+            return self._bound_read(Operand(text, "A", raw=IMPORT))
         if isinstance(node, bound.ReadVariable) and self.is_raw(node):
             name = self.variable(node.variable)
             return Operand(name, "A", atom=True, raw=self.importer(node))
         if isinstance(node, bound.GetProperty) and self.is_raw(node):
-            return Operand(self._raw_field(node), "A", raw=self.importer(node))
+            return self._bound_read(Operand(self._raw_field(node), "A", raw=self.importer(node)))
         if isinstance(node, bound.IfNull) and self.may_be_raw(node) and not self.program.batch:
             return self._raw_or_else(node)
         if isinstance(node, bound.CallGlobal) and self.is_raw(node):
@@ -154,6 +156,10 @@ class Evaluation(Conditions):
             name = self.program.constant(constant_text(node))
             return Operand(name, "A", atom=True, raw=IMPORT)
         return self.value(node)
+
+    def _bound_read(self, operand: Operand) -> Operand:
+        name = self.reads.get(operand.text)
+        return operand if name is None else operand.named(name)
 
     def called(self, node: bound.CallGlobal) -> Operand:
         """A call that may return host data."""
@@ -200,7 +206,7 @@ class Evaluation(Conditions):
         if path is not None and self.program.views.longest(path[:-1])[0] is not None:
             return self._path_text(path)
         target, key = node.target, self.bind(self.key(node.key))
-        view = self._view_of(target)
+        view = self.view_of(target)
         if view is not None and key.kind == "S":
             return f"{view}.get({key.text})"
         if view is not None and key.kind == "A":
@@ -208,7 +214,7 @@ class Evaluation(Conditions):
             return f"({view}.get({key.text}) if type({key.text}) is S else {slow})"
         return self.property_text(self.raw(target), key)
 
-    def _view_of(self, node: Any) -> str | None:
+    def view_of(self, node: Any) -> str | None:
         """The name of the view of an object, None if it has none."""
         views = self.program.views
         path = views.path_of(node)

@@ -23,6 +23,7 @@ class FunctionPrinter(StatementPrinter):
         self._function = function
         self.counters = {}
         self.literals = {}
+        self.reads = {}
 
     @property
     def bound_function(self) -> bound.BoundFunction:

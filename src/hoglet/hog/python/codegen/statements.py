@@ -11,7 +11,7 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.paths import path_of_write
 from hoglet.hog.python.analysis.results import is_small_literal
-from hoglet.hog.python.codegen.loops import LoopPrinter
+from hoglet.hog.python.codegen.branches import BranchPrinter
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, literal
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
@@ -24,7 +24,7 @@ def _by_length(path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
     return len(path), path
 
 
-class StatementPrinter(LoopPrinter):
+class StatementPrinter(BranchPrinter):
     """The printer of statements."""
 
     def statement(self, node: Any) -> None:
@@ -66,15 +66,6 @@ class StatementPrinter(LoopPrinter):
         call = f"(yield from {name}())" if suspends else f"{name}()"
         self.line(f"{result} = {call}")
         self.line(f"if {result} is not NOTHING: return {result}")
-
-    def body(self, node: Any) -> None:
-        """Print an indented statement; never empty."""
-        self.indent += 1
-        mark = self.mark()
-        self.statement(node)
-        if self.mark() == mark:
-            self.line("pass")
-        self.indent -= 1
 
     def _block(self, node: bound.Block) -> None:
         for statement in node.statements:
@@ -226,26 +217,6 @@ class StatementPrinter(LoopPrinter):
     def _throw(self, node: bound.Throw) -> None:
         self.line(f"raise thrown({self.value(node.value).text})")
 
-    # --- branches
-
-    def _if(self, node: bound.If) -> None:
-        self.line(f"if {self.test(node.condition)}:")
-        self.body(node.then)
-        otherwise = node.otherwise
-        # `else if` stays flat: Python allows 100 levels of indentation, Hog as many branches
-        while isinstance(otherwise, bound.If):
-            mark = self.mark()
-            test = self.test(otherwise.condition)
-            if self.mark() > mark:
-                self.take(mark)
-                break
-            self.line(f"elif {test}:")
-            self.body(otherwise.then)
-            otherwise = otherwise.otherwise
-        if otherwise is not None:
-            self.line("else:")
-            self.body(otherwise)
-
     # --- errors
 
     def _try(self, node: bound.Try) -> None:
@@ -309,9 +280,9 @@ class StatementPrinter(LoopPrinter):
         bound.AssignProperty: _assign_property,
         bound.Return: _return,
         bound.Throw: _throw,
-        bound.If: _if,
-        bound.While: LoopPrinter.print_while,
-        bound.For: LoopPrinter.print_for,
-        bound.ForIn: LoopPrinter.print_for_in,
+        bound.If: BranchPrinter.print_if,
+        bound.While: BranchPrinter.print_while,
+        bound.For: BranchPrinter.print_for,
+        bound.ForIn: BranchPrinter.print_for_in,
         bound.Try: _try,
     }
