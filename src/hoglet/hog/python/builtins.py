@@ -141,18 +141,20 @@ def each(value: Any) -> list[Any]:
 
 def each_pair(value: Any) -> list[Any]:
     """The snapshot that ``for (let k, v in value)`` iterates over."""
-    if isinstance(value, list):
-        if len(value) > meter.LARGE:
-            meter.charge(16 * len(value))
-        return list(enumerate(value))
     if type(value) is not dict:
-        return []
+        return _numbered(value) if isinstance(value, list) else []
     if 8 < len(value) <= meter.LARGE and plain_data.has_text_keys(value):
         return [*value.items()]
     for key in value:
         if type(key) is not str:
             return [(display_key(key), item) for key, item in value.items()]
     return [*value.items()]
+
+
+def _numbered(items: list[Any]) -> list[tuple[int, Any]]:
+    if len(items) > meter.LARGE:
+        meter.charge(16 * len(items))
+    return list(enumerate(items))
 
 
 def part(value: Any) -> str:
