@@ -125,7 +125,9 @@ def _compiled(
         known = frozenset(known_globals)
         analysis = ProgramAnalysis(all_functions, given, async_names, trace=trace, batch=batch)
         source, suspends = print_program(ProgramContext(analysis, known | roots))
-        careful, _ = print_program(ProgramContext(analysis, known))
+        careful = source
+        if not roots <= known:
+            careful, _ = print_program(ProgramContext(analysis, known))
         if batch:  # a batch cannot fall back to it
             source = careful
         load(source)
