@@ -6,8 +6,10 @@ from typing import Final
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimedOut
 
-# Classes of PostgreSQL's SQLSTATE: connections, resources, operator intervention.
-_CLASSES: Final = ("08", "53", "57")
+# Classes of PostgreSQL's SQLSTATE: connections, resources, operator intervention; and the end of an
+# idle transaction.
+_CLASSES: Final = ("08", "53", "57", "25P03")
+_WITHOUT_STATE: Final = {"OperationalError", "ConnectionTimeout"}
 _SQLITE: Final = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -33,7 +35,7 @@ def is_unavailable(error: BaseException) -> bool:
         return True
     if isinstance(error.orig, sqlite3.Error):
         return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in _SQLITE
-    if type(error.orig).__name__ != "OperationalError":  # psycopg is an extra
+    if type(error.orig).__name__ not in _WITHOUT_STATE:  # psycopg is an extra
         state = getattr(error.orig, "sqlstate", None)
         return state is not None and state.startswith(_CLASSES)
     return (getattr(error.orig, "sqlstate", None) or "08").startswith(_CLASSES)

@@ -1,6 +1,7 @@
 """An unreachable database is told apart from wrong statements, on SQLite and PostgreSQL."""
 
 import asyncio
+import socket
 from pathlib import Path
 
 import psycopg
@@ -23,6 +24,14 @@ async def test_a_postgres_that_is_away_is_unavailable() -> None:
     database = Database(f"postgresql+psycopg://me@127.0.0.1:{free_port()}/x")
 
     assert is_unavailable(await _failure(database))
+    await database.close()
+
+
+async def test_a_postgres_that_does_not_answer_is_unavailable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        database = Database(f"postgresql+psycopg://me@127.0.0.1:{port}/x?connect_timeout=2")
+        assert is_unavailable(await _failure(database))
     await database.close()
 
 
