@@ -71,8 +71,10 @@ class EmbeddedClient(chdb_client.ChdbClient):
 
     def read_blocks(
         self, sql: str, params: dict[str, Any], fmt: str, progress: dict[str, int]
-    ) -> Generator[bytes]:
-        """Yield the blocks of a result as the engine produces them; closing it ends the query.
+    ) -> Generator[tuple[bytes, int]]:
+        """Yield the blocks of a result, and how many rows each has, as the engine produces them.
+
+        Closing the generator ends the query.
 
         clickhouse-connect streams text as one block, and does not return the costs. Those of the
         blocks lack what the engine has read since their last one, so the progress is asked for.
@@ -94,7 +96,7 @@ class EmbeddedClient(chdb_client.ChdbClient):
         stream = backend._open_stream(text, fmt, bound, self.database)  # noqa: SLF001
         try:
             while (block := self._next_block(stream)) is not None:
-                yield block.bytes()
+                yield block.bytes(), block.rows_read()
         finally:
             try:
                 stream.close()

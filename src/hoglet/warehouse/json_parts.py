@@ -130,8 +130,14 @@ class JsonPartsWriter:
         self._received_bytes = 0
         self.count = 0
 
-    def add(self, rows: bytes, separator: bytes) -> None:
+    def add(self, rows: bytes, separator: bytes, count: int | None = None) -> None:
         """Add rows encoded as JSON arrays, with a separator between them, and maybe at the end.
+
+        Args:
+            rows: the rows.
+            separator: the bytes between two of them.
+            count: how many they are, if known: counting 10,000 takes 0.26 ms, during which no other
+                thread runs.
 
         Raises:
             QueryTooCostly: all rows together are larger than ``most_bytes``.
@@ -140,7 +146,7 @@ class JsonPartsWriter:
         self._received_bytes += len(rows)
         refuse_large(self._received_bytes, self._most_bytes)
         end = len(rows) - (len(separator) if rows.endswith(separator) else 0)
-        added = rows.count(separator, 0, end) + 1
+        added = rows.count(separator, 0, end) + 1 if count is None else count
         if self._most_rows is not None and self.count + added > self._most_rows:
             excess = min(self.count + added - self._most_rows, added)
             for _ in range(excess):

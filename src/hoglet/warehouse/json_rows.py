@@ -150,8 +150,8 @@ def read_blocks(
     progress: dict[str, int] = {}
     embedded = cast("EmbeddedClient", client)
     with closing(embedded.read_blocks(sql, params, BLOCK_FORMAT, progress)) as blocks:
-        for block in blocks:
-            into.add(block, _LINE_END)
+        for block, count in blocks:
+            into.add(block, _LINE_END, count)
     statistics = Statistics(
         progress.get("read_rows", 0), progress.get("read_bytes", 0), time.perf_counter() - began
     )

@@ -186,6 +186,26 @@ async def test_errors_are_those_of_queries(warehouse: Warehouse) -> None:
         assert as_written(answer) == [[0], [1], [2]]
 
 
+@pytest.mark.parametrize("most_rows", [20_000, 5_000])  # in small blocks, and cut in large ones
+@pytest.mark.parametrize(
+    ("sql", "count"),
+    [
+        ("SELECT number FROM numbers(10) WHERE number > 20", 0),
+        ("SELECT arrayJoin([1, 2, 3]), 'a\nb' FROM numbers(2000)", 6_000),
+        ("SELECT number FROM numbers(100000) WHERE number % 7 = 3", 14_286),
+        ("SELECT number FROM numbers(5) UNION ALL SELECT number FROM numbers(6000)", 6_005),
+        ("SELECT number AS n, count() FROM numbers(9000) GROUP BY n WITH ROLLUP", 9_001),
+    ],
+)
+async def test_rows_of_blocks_are_counted(
+    warehouse: Warehouse, sql: str, count: int, most_rows: int
+) -> None:
+    answer = await warehouse.query_json(sql, zone="UTC", most_rows=most_rows)
+    assert isinstance(answer, JsonRows)
+    assert answer.count == count
+    assert len(as_written(answer)) == min(count, most_rows)
+
+
 async def test_a_result_that_is_read_in_blocks_has_a_time_limit(warehouse: Warehouse) -> None:
     with pytest.raises(QueryTooCostly):
         await warehouse.query_json(
