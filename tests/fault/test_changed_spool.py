@@ -17,7 +17,7 @@ from support.nats_server import NatsServer
 from support.ordered_sender import OrderedSender
 from support.postgres_server import PostgresServer
 from support.receiver import Receiver
-from support.server import RunningServer
+from support.server import RunningServer, started
 from support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
@@ -40,8 +40,8 @@ def test_postgres_is_restarted_during_commits(
 ) -> None:
     with new_postgres_database(own_postgres.url) as database:
         shared["database_url"] = database.render_as_string(hide_password=False)
-        pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
-        try:
+        pair = [RunningServer(tmp_path / name, **shared) for name in ("a", "b")]
+        with started(pair):
             add_destination(pair[0], f"{receiver.url}/{{event.uuid}}")
             sender = OrderedSender(pair)
             sender.start()
@@ -52,30 +52,22 @@ def test_postgres_is_restarted_during_commits(
                 own_postgres.start()
             sender.stop()
             sender.assert_stored(pair[1], receiver)
-        finally:
-            for server in pair:
-                server.kill()
 
 
 def test_timeouts_that_an_administrator_sets_lose_nothing(
-    tmp_path: Path, shared: dict[str, Any], receiver: Receiver
+    pair: list[RunningServer], shared: dict[str, Any], receiver: Receiver
 ) -> None:
     """They end statements and connections in the middle of any work, until they are reset."""
-    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
-    try:
-        add_destination(pair[0], f"{receiver.url}/{{event.uuid}}")
-        sender = OrderedSender(pair)
-        sender.start()
-        for name, milliseconds in TIMEOUTS.items():
-            accepted = len(sender.accepted)
-            _alter_database(shared["database_url"], f"SET {name} = {milliseconds}")
-            wait_for(lambda known=accepted: len(sender.accepted) > known + 60)
-            _alter_database(shared["database_url"], f"RESET {name}")
-        sender.stop()
-        sender.assert_stored(pair[1], receiver)
-    finally:
-        for server in pair:
-            server.kill()
+    add_destination(pair[0], f"{receiver.url}/{{event.uuid}}")
+    sender = OrderedSender(pair)
+    sender.start()
+    for name, milliseconds in TIMEOUTS.items():
+        accepted = len(sender.accepted)
+        _alter_database(shared["database_url"], f"SET {name} = {milliseconds}")
+        wait_for(lambda known=accepted: len(sender.accepted) > known + 60)
+        _alter_database(shared["database_url"], f"RESET {name}")
+    sender.stop()
+    sender.assert_stored(pair[1], receiver)
 
 
 def _alter_database(url: str, change: str) -> None:
@@ -138,24 +130,18 @@ def _wait_until_accepted(accepted: Accepted) -> None:
 
 
 def test_a_full_stream_refuses_until_there_is_room(
-    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+    nats_pair: list[RunningServer], own_nats: NatsServer, receiver: Receiver
 ) -> None:
-    shared["spool_url"] = own_nats.url()
-    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
-    try:
-        accepted = Accepted(pair[0], receiver)
-        _wait_until_accepted(accepted)
-        asyncio.run(_on_stream(own_nats, limit=20_000))
-        statuses = {accepted.send(20, padding=2000) for _ in range(3)}
-        assert statuses == {503}
-        _wait_until_accepted(accepted)  # small requests still fit
-        asyncio.run(_on_stream(own_nats, limit=-1))
-        accepted.server = pair[1]
-        assert accepted.send(20, padding=2000) == 200
-        accepted.assert_all_there()
-    finally:
-        for server in pair:
-            server.kill()
+    accepted = Accepted(nats_pair[0], receiver)
+    _wait_until_accepted(accepted)
+    asyncio.run(_on_stream(own_nats, limit=20_000))
+    statuses = {accepted.send(20, padding=2000) for _ in range(3)}
+    assert statuses == {503}
+    _wait_until_accepted(accepted)  # small requests still fit
+    asyncio.run(_on_stream(own_nats, limit=-1))
+    accepted.server = nats_pair[1]
+    assert accepted.send(20, padding=2000) == 200
+    accepted.assert_all_there()
 
 
 def _losses(server: RunningServer) -> float:
@@ -164,78 +150,61 @@ def _losses(server: RunningServer) -> float:
 
 
 def test_a_deleted_stream_is_created_again(
-    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+    nats_pair: list[RunningServer], own_nats: NatsServer, receiver: Receiver
 ) -> None:
-    shared["spool_url"] = own_nats.url()
-    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
-    try:
-        accepted = Accepted(pair[0], receiver)
-        for number in range(BATCHES):
-            accepted.server = pair[number % 2]
-            _wait_until_accepted(accepted)
-        accepted.assert_all_there()
-        asyncio.run(_on_stream(own_nats, limit=None))
-        for server in pair:
-            accepted.server = server
-            assert accepted.send(5) == 200
-        accepted.assert_all_there()
-        wait_for(lambda: all(_losses(server) == 1 for server in pair))
-        for server in pair:
-            assert server.stop() == 0
-            accepted.server = server.start()
-            assert accepted.send(5) == 200
-        accepted.assert_all_there()
-        assert [_losses(server) for server in pair] == [0, 0]
-    finally:
-        for server in pair:
-            server.kill()
+    accepted = Accepted(nats_pair[0], receiver)
+    for number in range(BATCHES):
+        accepted.server = nats_pair[number % 2]
+        _wait_until_accepted(accepted)
+    accepted.assert_all_there()
+    asyncio.run(_on_stream(own_nats, limit=None))
+    for server in nats_pair:
+        accepted.server = server
+        assert accepted.send(5) == 200
+    accepted.assert_all_there()
+    wait_for(lambda: all(_losses(server) == 1 for server in nats_pair))
+    for server in nats_pair:
+        assert server.stop() == 0
+        accepted.server = server.start()
+        assert accepted.send(5) == 200
+    accepted.assert_all_there()
+    assert [_losses(server) for server in nats_pair] == [0, 0]
 
 
 def test_a_stream_that_was_deleted_while_no_server_ran_is_reported(
-    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+    nats_pair: list[RunningServer], own_nats: NatsServer, receiver: Receiver
 ) -> None:
-    shared["spool_url"] = own_nats.url()
-    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
-    try:
-        accepted = Accepted(pair[0], receiver)
-        _wait_until_accepted(accepted)
-        accepted.assert_all_there()
-        assert [server.stop() for server in pair] == [0, 0]
-        asyncio.run(_on_stream(own_nats, limit=None))
-        for server in pair:
-            accepted.server = server.start()
-            assert accepted.send(5) == 200
-        accepted.assert_all_there()
-        wait_for(lambda: sum(_losses(server) for server in pair) == 1)
-        for server in pair:
-            assert server.stop() == 0
-            server.start()
-        wait_for(lambda: all(server.client.get("/_readyz").status_code == 200 for server in pair))
-        assert [_losses(server) for server in pair] == [0, 0]  # it is reported once
-    finally:
-        for server in pair:
-            server.kill()
+    accepted = Accepted(nats_pair[0], receiver)
+    _wait_until_accepted(accepted)
+    accepted.assert_all_there()
+    assert [server.stop() for server in nats_pair] == [0, 0]
+    asyncio.run(_on_stream(own_nats, limit=None))
+    for server in nats_pair:
+        accepted.server = server.start()
+        assert accepted.send(5) == 200
+    accepted.assert_all_there()
+    wait_for(lambda: sum(_losses(server) for server in nats_pair) == 1)
+    for server in nats_pair:
+        assert server.stop() == 0
+        server.start()
+    wait_for(lambda: all(server.client.get("/_readyz").status_code == 200 for server in nats_pair))
+    assert [_losses(server) for server in nats_pair] == [0, 0]  # it is reported once
 
 
 def test_events_are_stored_while_servers_move_to_a_broker(
-    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer, receiver: Receiver
+    pair: list[RunningServer], own_nats: NatsServer, receiver: Receiver
 ) -> None:
     """The first one stores what it accepts, although the other one does not read the stream yet."""
-    pair = [RunningServer(tmp_path / name, **shared).start() for name in ("one", "two")]
-    try:
-        accepted = Accepted(pair[0], receiver)
-        for server in pair:
-            accepted.server = server
+    accepted = Accepted(pair[0], receiver)
+    for server in pair:
+        accepted.server = server
+        assert accepted.send(40) == 200
+    for server in pair:
+        assert server.stop() == 0
+        server.environment["HOGLET_SPOOL_URL"] = own_nats.url()
+        server.start()
+        for each in pair:
+            accepted.server = each
             assert accepted.send(40) == 200
-        for server in pair:
-            assert server.stop() == 0
-            server.environment["HOGLET_SPOOL_URL"] = own_nats.url()
-            server.start()
-            for each in pair:
-                accepted.server = each
-                assert accepted.send(40) == 200
-            accepted.assert_all_there()
-        assert [_losses(server) for server in pair] == [0, 0]
-    finally:
-        for server in pair:
-            server.kill()
+        accepted.assert_all_there()
+    assert [_losses(server) for server in pair] == [0, 0]

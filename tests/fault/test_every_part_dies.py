@@ -20,7 +20,7 @@ from support.nats_server import NatsServer
 from support.ordered_sender import DISTINCT_IDS, OrderedSender
 from support.postgres_server import PostgresServer
 from support.receiver import Receiver
-from support.server import RunningServer
+from support.server import RunningServer, started
 from support.warehouses import ClickHouseDouble, new_clickhouse_database
 
 pytestmark = pytest.mark.slow
@@ -54,8 +54,8 @@ def test_nothing_is_lost_or_repeated(
             "spool_url": own_nats.url(),
             "secret_keys": Fernet.generate_key().decode(),
         }
-        pair = [RunningServer(tmp_path / name, **settings).start() for name in ("one", "two")]
-        try:
+        pair = [RunningServer(tmp_path / name, **settings) for name in ("one", "two")]
+        with started(pair):
             add_destination(pair[0], f"{receiver.url}/{{event.uuid}}")
             sender = OrderedSender(pair)
             sender.start()
@@ -65,9 +65,6 @@ def test_nothing_is_lost_or_repeated(
             _wait_for_events(sender)
             sender.stop()
             sender.assert_stored(pair[1], receiver)
-        finally:
-            for server in pair:
-                server.kill()
 
 
 def _deaths(

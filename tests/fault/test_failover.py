@@ -6,7 +6,6 @@ afterwards must not be lost as well.
 """
 
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,11 +13,10 @@ import pytest
 from cryptography.fernet import Fernet
 
 from support.accepted import Accepted, add_destination
-from support.nats_server import NatsServer
 from support.ordered_sender import DISTINCT_IDS, OrderedSender
 from support.postgres_standby import ReplicatedPostgres
 from support.receiver import Receiver
-from support.server import RunningServer, started
+from support.server import RunningServer
 from support.waiting import wait_for
 from support.warehouses import new_clickhouse_database
 
@@ -39,23 +37,6 @@ def shared(
             "warehouse_url": warehouse,
             "secret_keys": Fernet.generate_key().decode(),
         }
-
-
-@pytest.fixture
-def pair(tmp_path: Path, shared: dict[str, Any]) -> Generator[list[RunningServer]]:
-    servers = [RunningServer(tmp_path / name, **shared) for name in ("a", "b")]
-    with started(servers):
-        yield servers
-
-
-@pytest.fixture
-def nats_pair(
-    tmp_path: Path, shared: dict[str, Any], own_nats: NatsServer
-) -> Generator[list[RunningServer]]:
-    shared["spool_url"] = own_nats.url()
-    servers = [RunningServer(tmp_path / name, **shared) for name in ("a", "b")]
-    with started(servers):
-        yield servers
 
 
 @pytest.mark.long

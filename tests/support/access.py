@@ -157,3 +157,21 @@ async def open_world(location: Path | str, *, cache_seconds: float = 0) -> Async
         box = SecretBox([Fernet.generate_key()])
         access = AccessService(database, clock, cache_seconds=cache_seconds, box=box)
         yield World(database, clock, access, first)
+
+
+async def add_project_with_id(database: Database, project_id: int) -> None:
+    """A project of the first organization with a unique id, for tests that share a warehouse."""
+    async with database.write() as session:
+        first = await session.get(ProjectRow, 1)
+        assert first is not None
+        session.add(
+            ProjectRow(
+                id=project_id,
+                uuid=new_id(),
+                organization_id=first.organization_id,
+                api_token=f"phc_{new_id()}",
+                name="Another",
+                created_at=first.created_at,
+                updated_at=first.updated_at,
+            )
+        )

@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -14,13 +13,13 @@ from cryptography.fernet import Fernet
 from sqlalchemy import delete
 
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.access.tables import ProjectRow
 from hoglet.app.http.application import build_application
 from hoglet.app.services.container import Services, open_services
 from hoglet.app.services.features import Features, build_features
 from hoglet.queue.tables import JobRow
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
+from support.access import add_project_with_id
 from support.documented import ASYNC_RESPONSE_HOOKS
 from support.pipeline import Line, open_line
 from support.server import KEY
@@ -129,7 +128,7 @@ async def world(
     """A new project of the shared application, and a pipeline for it."""
     shared = definition_application
     services = shared.services
-    await _add_project(services, fresh_project_id)
+    await add_project_with_id(services.database, fresh_project_id)
     async with open_line(
         services.database, services.warehouse, services.clock, fresh_project_id
     ) as line:
@@ -138,20 +137,3 @@ async def world(
         yield DefinitionWorld(shared.client, line, services, shared.features, fresh_project_id)
     async with services.database.write() as session:
         await session.execute(delete(JobRow))  # no other test runs the remaining jobs
-
-
-async def _add_project(services: Services, project_id: int) -> None:
-    async with services.database.write() as session:
-        first = await session.get(ProjectRow, 1)
-        assert first is not None
-        session.add(
-            ProjectRow(
-                id=project_id,
-                uuid=uuid4(),
-                organization_id=first.organization_id,
-                api_token=f"phc_{uuid4()}",
-                name="Definitions",
-                created_at=first.created_at,
-                updated_at=first.updated_at,
-            )
-        )

@@ -19,7 +19,6 @@ from hoglet.access.api import keys as api_keys
 from hoglet.access.api import project as api_project
 from hoglet.access.api import user as api_user
 from hoglet.access.principals import Project
-from hoglet.access.tables import ProjectRow
 from hoglet.app.services.features import row_readers
 from hoglet.cohorts import api as cohort_api
 from hoglet.cohorts.container import build_cohorts
@@ -52,7 +51,7 @@ from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from hoglet.web.app import RequestPolicy, create_application
 from hoglet.web.router import Shortcut
-from support.access import NOW, World, open_world
+from support.access import World, add_project_with_id, open_world
 from support.documented import ASYNC_RESPONSE_HOOKS
 from support.sandboxes import shared_sandbox
 
@@ -143,7 +142,7 @@ async def open_endpoints(
 ) -> AsyncGenerator[EndpointWorld]:
     """The application wired as in the server, with a project id of its own."""
     async with open_world(folder, cache_seconds=cache_seconds) as world:
-        await _add_project(world, project_id)
+        await add_project_with_id(world.database, project_id)
         queue = SqlQueue(world.database, world.clock, owner="test")
         types: dict[tuple[str, str], str] = {}
         services = build_endpoints(
@@ -203,24 +202,6 @@ def _integrations(world: World) -> IntegrationService:
     box = SecretBox([Fernet.generate_key()])
     activity = world.access.activity
     return IntegrationService(world.database, box, world.clock, activity, lambda _kind: None)
-
-
-async def _add_project(world: World, project_id: int) -> None:
-    """A project with a unique id, since all tests share the warehouse."""
-    async with world.database.write() as session:
-        first = await session.get(ProjectRow, 1)
-        assert first is not None
-        session.add(
-            ProjectRow(
-                id=project_id,
-                uuid=uuid4(),
-                organization_id=first.organization_id,
-                api_token=f"phc_{uuid4()}",
-                name="Endpoints",
-                created_at=NOW,
-                updated_at=NOW,
-            )
-        )
 
 
 @pytest.fixture(scope="session")
