@@ -1,6 +1,7 @@
 """An executor with real parts, for ``tests/contract/functions``."""
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import defaultdict
@@ -50,15 +51,18 @@ class Arrival(NamedTuple):
 class ScriptedReceiver(LocalHttp):
     """Sends scripted responses: ``script[path]`` is a list of ``(status, headers)``, then 200s.
 
-    ``seconds`` is how long every response takes; a status of 0 closes the connection.
+    ``seconds`` is how long every response takes; with ``in_turn``, each after the one before. A
+    status of 0 closes the connection.
     """
 
     def __init__(self) -> None:
         self.script: dict[str, list[tuple[int, dict[str, str]]]] = defaultdict(list)
         self.arrivals: list[Arrival] = []
         self.seconds = 0.0
+        self.in_turn = False
         self.under_way = self.most_under_way = 0
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
         receiver = self
 
         class Scripted(Handler):
@@ -82,7 +86,8 @@ class ScriptedReceiver(LocalHttp):
             self.arrivals.append(arrival)
             planned = self.script[arrival.path]
             answer = planned.pop(0) if planned else (200, dict[str, str]())
-        time.sleep(self.seconds)
+        with self._turn if self.in_turn else contextlib.nullcontext():
+            time.sleep(self.seconds)
         with self._lock:
             self.under_way -= 1
         return answer

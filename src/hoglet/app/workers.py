@@ -23,7 +23,8 @@ from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.completion import CompletionBatcher, DeliveryMetrics
 from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
-from hoglet.pipeline.delivery.host_limits import HostLimiter, HostRates, HostSettings
+from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
+from hoglet.pipeline.delivery.host_rates import HostRates
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.ingest.commit import FunctionReports, GroupCommitter, ProjectState

@@ -14,7 +14,7 @@ from hoglet.functions import pauses as pause_repository
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.functions.masking import drop_expired
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.delivery import host_limits
+from hoglet.pipeline.delivery import host_rates
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.store.database import Database
@@ -44,7 +44,7 @@ class ExpiredRows:
             await drop_expired(session, self._clock.now())
             await pause_repository.drop_ended(session, self._clock.now())
             await rate_limit.drop_expired(session, self._clock.now())
-            await host_limits.drop_idle(session, self._clock.now())
+            await host_rates.drop_idle(session, self._clock.now())
 
     async def delete_uuids(self) -> None:
         """Delete UUIDs of events that are too old to be sent again."""

@@ -96,3 +96,24 @@ async def test_slow_hosts_delay_no_others(timed, receivers):
     assert len(slow.arrivals) > 60
     # Without the limits each takes over ten seconds; one may meet a moment of a busy machine.
     assert sorted(waits)[len(waits) // 2] < 4, waits
+
+
+async def test_a_host_that_serves_one_request_after_another_is_not_overrun(timed, receivers):
+    """More requests at once would only wait there, and the watcher would take them for slow."""
+    (receiver, _) = receivers
+    receiver.seconds, receiver.in_turn = 0.01, True
+    async with open_runs(timed) as runs:
+        created = await make(timed, receiver)
+        await runs.trigger(created, *map(str, range(600)))
+        working = asyncio.create_task(runs.executor.run())
+        await until(lambda: len(receiver.arrivals) > 350)
+        receiver.most_under_way = 0
+        await until(lambda: len(receiver.arrivals) == 600)
+        runs.executor.stop()
+        await working
+        counts = await runs.counts()
+    status = (await timed.call("GET", f"/{created['id']}")).json()["status"]
+
+    assert counts["success/succeeded"] == 600
+    assert receiver.most_under_way <= 64
+    assert (status["state"], status["tokens"] > 9000) == (1, True)

@@ -14,8 +14,9 @@ from hoglet.access.tables import RateWindowRow
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import Throttled
-from hoglet.pipeline.delivery import host_limits
-from hoglet.pipeline.delivery.host_limits import HostLimiter, HostRates, HostSettings
+from hoglet.pipeline.delivery import host_rates
+from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
+from hoglet.pipeline.delivery.host_rates import HostRates
 from hoglet.pipeline.tables import HostRateRow
 from hoglet.store.database import Database
 from support.databases import open_database
@@ -124,19 +125,19 @@ async def test_a_run_returns_to_the_queue_while_another_executor_uses_the_limit(
     )
     function = ExecutableFunction(id="f", project_id=1, name="f", type="destination")
 
-    async with first.acquire(function, "example.com", "lane") as again_at:
-        assert again_at is None
-    async with second.acquire(function, "example.com", "lane") as again_at:
-        assert again_at is not None
-        assert again_at > clock.now() - timedelta(seconds=60)
-    async with second.acquire(function, "example.org", "lane") as again_at:
-        assert again_at is None
+    async with first.acquire(function, "example.com", "lane") as slot:
+        assert slot.again_at is None
+    async with second.acquire(function, "example.com", "lane") as slot:
+        assert slot.again_at is not None
+        assert slot.again_at > clock.now() - timedelta(seconds=60)
+    async with second.acquire(function, "example.org", "lane") as slot:
+        assert slot.again_at is None
 
 
 async def test_idle_hosts_are_deleted(databases: list[Database]) -> None:
     await HostRates(databases[0]).reserve("host a", 1, 1)
     async with databases[0].write() as session:
-        await host_limits.drop_idle(session, datetime.now(UTC))
+        await host_rates.drop_idle(session, datetime.now(UTC))
         assert await session.scalar(select(func.count()).select_from(HostRateRow)) == 1
-        await host_limits.drop_idle(session, FAR)
+        await host_rates.drop_idle(session, FAR)
         assert await session.scalar(select(func.count()).select_from(HostRateRow)) == 0

@@ -233,7 +233,7 @@ async def test_variables_and_teams(queries: QueryWorld) -> None:
     assert (variable["values"], variable["default_value"]) == (None, '"pro"')
     team = await only_record(queries, "teams")
     assert team["id"] == queries.endpoints.project_id
-    assert (team["name"], team["timezone"]) == ("Endpoints", "UTC")
+    assert (team["name"], team["timezone"]) == ("Another", "UTC")
     assert (team["test_account_filters"], team["created_at"]) == ("[]", NOW_TEXT)
 
 
@@ -336,7 +336,7 @@ async def test_tables_join_with_events_and_each_other(queries: QueryWorld) -> No
         "WHERE e.event IN (SELECT name FROM system.event_definitions) OR e.event = 'b' "
         "GROUP BY 1, 2, 3 ORDER BY 1"
     )
-    assert body["results"][0] == ["a", "a", "Endpoints", 1]
+    assert body["results"][0] == ["a", "a", "Another", 1]
     body = await queries.ran(
         "WITH f AS (SELECT id FROM system.hog_functions) SELECT count() FROM f "
         "UNION ALL SELECT count() FROM system.hog_functions x "

@@ -160,14 +160,15 @@ class Executor:
         size = sum(len(job.payload) for job in self._running.values())
         may_be_large = has_started and size < BYTES_FOR_LARGE_SHARES
         is_lone = self._is_lone_lane and len(self._runs_by_lane) <= 1
-        if may_be_large and is_lone and not above:
+        narrow = self._hosts.narrow_lanes(FAIR_SHARE)  # more runs would only wait
+        if may_be_large and is_lone and not above and not narrow:
             jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
             self._is_lone_lane = len({job.lane for job in jobs}) <= 1
             return jobs
         jobs = await self._lease(share, RUNS_AT_ONCE)
         self._is_lone_lane = not jobs and len(above) == len(self._runs_by_lane) == 1
         if not jobs and may_be_large and above != self._lanes_above_half_of(LARGE_SHARE):
-            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
+            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES, without_lanes=narrow)
         return jobs
 
     async def _lease_in_burst(self) -> list[Job]:

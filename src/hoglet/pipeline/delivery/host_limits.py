@@ -9,7 +9,7 @@ unavailable host do not fill up the executor. All slow hosts together get only a
 executors. Rate limits are shared on PostgreSQL; concurrency limits apply per executor.
 
 Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further; docs/adr/0009-delivery.md;
-docs/adr/0030-shared-limits.md.
+docs/adr/0030-shared-limits.md; docs/adr/0072-enough-concurrency.md.
 """
 
 import asyncio
@@ -20,13 +20,11 @@ from collections.abc import AsyncGenerator, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
-from sqlalchemy import delete, func
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.tables import HostRateRow
-from hoglet.store.database import Database, insert_into
+from hoglet.pipeline.delivery.adaptive_concurrency import FEW, AdaptiveConcurrency
+from hoglet.pipeline.delivery.host_rates import HostRates
 
 WAIT_SECONDS = 1.0  # longest wait here; for longer ones the run returns to the queue
 WAITING_AT_A_GATE = 64  # further runs return to the queue at once
@@ -36,7 +34,7 @@ SLOW_PLACES = 128
 _WEIGHT = 0.2  # weight of the newest response in the average
 _HABIT = 3  # requests in a row to one host
 _MAX_GATES = 10_000  # idle ones are evicted beyond this
-_RATE_RETENTION = timedelta(hours=1)  # how long a target's row is kept after its last request
+_HOST = "host "  # begins the names of gates that the functions share
 
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,9 +45,15 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostGate:
-    """Limits the concurrent requests to one target and their rate."""
+    """Limits the concurrent requests to one target and their rate.
 
-    def __init__(self) -> None:
+    Args:
+        most: the highest concurrency if it adapts to the target; None if it is fixed.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        self._adaptive: AdaptiveConcurrency | None = None
         self.under_way = 0
         self.waiting = 0
         self.average_seconds = 0.0
@@ -57,6 +61,10 @@ class HostGate:
         self._next_at = 0.0
         self._began: dict[int, float] = {}
         self._number = 0
+
+    def concurrency(self, limit: int) -> int:
+        """The concurrent requests that are enough for the target, at most ``limit``."""
+        return limit if self._adaptive is None else min(limit, self._adaptive.limit)
 
     def wait_seconds(self, now: float, *, concurrency: int, per_second: float) -> float:
         """Seconds until a request may start: 0 for now, infinite if unknown."""
@@ -80,15 +88,21 @@ class HostGate:
         self.under_way += 1
         self._number += 1
         self._began[self._number] = now
+        if self._adaptive is not None:
+            self._adaptive.begin(now)
+        elif self._most is not None and self.under_way > FEW:
+            self._adaptive = AdaptiveConcurrency(self._most, self.under_way)
         if per_second:
             self._next_at = max(now, self._next_at) + 1.0 / per_second
         return self._number
 
-    def end(self, number: int, now: float) -> None:
-        """Release the slot and wake waiters."""
-        took = now - self._began.pop(number)
+    def end(self, number: int, now: float, *, answered: bool) -> None:
+        """Release the slot and wake waiters; ``answered`` says whether there was a response."""
+        began = self._began.pop(number)
         self.under_way -= 1
-        self.average_seconds += _WEIGHT * (took - self.average_seconds)
+        self.average_seconds += _WEIGHT * (now - began - self.average_seconds)
+        if self._adaptive is not None:
+            self._adaptive.end(began, now, answered=answered)
         self.freed.set()
         self.freed = asyncio.Event()
 
@@ -118,50 +132,16 @@ class _Habit(msgspec.Struct):
     number: int = 1
 
 
-class HostRates:
-    """Rate limits per host that all executors share: reserves start times of requests.
+class Slot(msgspec.Struct):
+    """A slot for a request.
 
-    It uses the clock of the PostgreSQL database that the executors share.
-
-    A reservation is one statement on an unlogged table. Targets without a rate limit need none.
-
-    Raises on use:
-        OperationalError: the database is unavailable; a retry may succeed.
+    Attributes:
+        again_at: when to try again because no slot is free; None if it is held.
+        answered: whether the request got a response.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def reserve(self, name: str, per_second: float, within_seconds: float) -> float | None:
-        """Reserve the next request to a target.
-
-        A burst of one second's worth may start together; further requests are evenly spaced.
-
-        Args:
-            name: the target, e.g. ``host example.com``.
-            per_second: its rate limit, above 0.
-            within_seconds: the longest acceptable wait.
-
-        Returns:
-            The seconds until the request may start. None if the wait would be longer than
-            ``within_seconds``; then nothing is reserved.
-        """
-        now = func.clock_timestamp()
-        spacing = 1 / per_second
-        burst = max(0.0, 1 - spacing)
-        latest = now + timedelta(seconds=burst + within_seconds)
-        following_at = func.greatest(HostRateRow.next_at, now) + timedelta(seconds=spacing)
-        async with self._database.write() as session:
-            row = insert_into(session, HostRateRow).values(
-                name=name, next_at=now + timedelta(seconds=spacing)
-            )
-            reserved = row.on_conflict_do_update(
-                index_elements=[HostRateRow.name],
-                set_={"next_at": following_at},
-                where=HostRateRow.next_at <= latest,
-            ).returning(func.extract("epoch", HostRateRow.next_at - now))
-            following = await session.scalar(reserved)
-        return None if following is None else max(0.0, float(following) - spacing - burst)
+    again_at: datetime | None = None
+    answered: bool = False
 
 
 class HostLimiter:
@@ -218,15 +198,25 @@ class HostLimiter:
             if self._is_full(habit, by_host[habit.host], slow_runs, now)
         ]
 
+    def narrow_lanes(self, concurrency: int) -> set[str]:
+        """Lanes whose recent host is served best with fewer concurrent requests than this."""
+        return {
+            lane
+            for lane, habit in self._habits.items()
+            if habit.number >= _HABIT
+            and self._host_gate(habit).concurrency(concurrency) < concurrency
+        }
+
     def _is_full(self, habit: _Habit, runs: int, slow_runs: int, now: float) -> bool:
         if self.paused_until(habit.function_id, habit.host) is not None:
             return True
         if slow_runs >= SLOW_PLACES and self._host_gate(habit).is_slow(now):
             return True
         for name, concurrency, per_second in habit.limits:
-            if self._gate(name).is_spaced(now, per_second=per_second):
+            gate = self._gate(name)
+            if gate.is_spaced(now, per_second=per_second):
                 return True
-            if runs >= concurrency + WAITING_AT_A_GATE:
+            if runs >= gate.concurrency(concurrency) + WAITING_AT_A_GATE:
                 return True
         return False
 
@@ -243,7 +233,7 @@ class HostLimiter:
     @contextlib.asynccontextmanager
     async def acquire(
         self, function: ExecutableFunction, host: str, lane: str
-    ) -> AsyncGenerator[datetime | None]:
+    ) -> AsyncGenerator[Slot]:
         """Hold a slot for a request of a function within this context.
 
         Args:
@@ -252,7 +242,7 @@ class HostLimiter:
             lane: the run's lane.
 
         Yields:
-            None if a slot is held; else when to try again.
+            The slot; set ``answered`` when there is a response.
         """
         limits = _limits(function, host, self._settings)
         self._learn(lane, function.id, host, limits)
@@ -264,7 +254,7 @@ class HostLimiter:
             again_at = again_at or await self._wait(gates, limits)
         again_at = again_at or self.paused_until(function.id, host)
         if again_at is not None:
-            yield again_at
+            yield Slot(again_at=again_at)
             return
         began = time.monotonic()
         is_slow = gates[-1].is_slow(began)
@@ -273,12 +263,13 @@ class HostLimiter:
             gate.begin(began, per_second=per_second)
             for gate, (_, _, per_second) in zip(gates, limits, strict=True)
         ]
+        slot = Slot()
         try:
-            yield None
+            yield slot
         finally:
             self._slow_under_way -= is_slow
             for gate, number in zip(gates, numbers, strict=True):
-                gate.end(number, time.monotonic())
+                gate.end(number, time.monotonic(), answered=slot.answered)
 
     async def _wait(self, gates: list[HostGate], limits: list[Limit]) -> datetime | None:
         """Wait briefly for a slot; None if there is one, else when to try again."""
@@ -286,7 +277,9 @@ class HostLimiter:
         while True:
             now = time.monotonic()
             waits = [
-                gate.wait_seconds(now, concurrency=concurrency, per_second=per_second)
+                gate.wait_seconds(
+                    now, concurrency=gate.concurrency(concurrency), per_second=per_second
+                )
                 for gate, (_, concurrency, per_second) in zip(gates, limits, strict=True)
             ]
             wait = max(waits)
@@ -334,7 +327,9 @@ class HostLimiter:
         if existing is None:
             if len(self._gates) >= _MAX_GATES:
                 self._gates = {key: gate for key, gate in self._gates.items() if not gate.is_idle}
-            existing = self._gates[name] = HostGate()
+            adapts = name.startswith(_HOST)
+            existing = HostGate(self._settings.concurrency if adapts else None)
+            self._gates[name] = existing
         return existing
 
 
@@ -346,9 +341,4 @@ def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> 
         name = f"function {function.id}"
         per_second = (delivery.requests_per_minute or 0) / 60
         own.append((name, delivery.concurrency or settings.concurrency, per_second))
-    return [*own, (f"host {host}", settings.concurrency, settings.per_second)]
-
-
-async def drop_idle(session: AsyncSession, now: datetime) -> None:
-    """Delete targets that have had no request for an hour."""
-    await session.execute(delete(HostRateRow).where(HostRateRow.next_at < now - _RATE_RETENTION))
+    return [*own, (f"{_HOST}{host}", settings.concurrency, settings.per_second)]

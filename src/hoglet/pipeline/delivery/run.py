@@ -283,16 +283,17 @@ class InvocationRunner:
         """Make one attempt. Requests contain secrets, so a waiting run stores only the journal."""
         host = host_of(call.request)
         lane = str(invoke.backfill_id or function.id)
-        async with self._hosts.acquire(function, host, lane) as again_at:
-            if again_at is not None:
+        async with self._hosts.acquire(function, host, lane) as slot:
+            if slot.again_at is not None:
                 return RunOutcome(
                     lease_end=LeaseEnd.WAITS,
                     record=record,
                     invoke=invoke,
-                    run_at=again_at,
+                    run_at=slot.again_at,
                     host_unavailable=True,
                 )
             attempt = await self._deliveries.attempt(function, invoke, call)
+            slot.answered = attempt.has_answer
         now = self._clock.now()
         if attempt.pause_until is not None:
             self._hosts.pause(function.id, host, attempt.pause_until)
