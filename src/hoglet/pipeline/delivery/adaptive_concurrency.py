@@ -4,7 +4,7 @@ A host that serves requests one after another answers no more of them if more wa
 takes longer. The watcher would take a function for slow that only hoglet made slow, and disable it.
 So once responses are slow enough to be charged by the watcher, half of the concurrency is tried for
 a moment. If the host still answers as many requests per second, that is kept, and half of it is
-tried. A host that takes the same time for each request answers half as many then: the trial ends,
+tried. A host that takes the same time for each request answers half as many then: the probe ends,
 and the next one waits longer. In the same way, twice as many are tried. If most requests get no
 response in time, half as many are sent: a host may be busy with requests that nobody waits for.
 
@@ -97,7 +97,7 @@ class _Counter:
         self._until = now
 
 
-class _Trial(msgspec.Struct, frozen=True):
+class _Probe(msgspec.Struct, frozen=True):
     """Another concurrency is tried: the one before, and the rate to compare with."""
 
     before: int
@@ -119,9 +119,9 @@ class AdaptiveConcurrency:
         self.limit = min(_FIRST, most)
         self._most = most
         self._under_way = under_way
-        self._trial: _Trial | None = None
+        self._probe: _Probe | None = None
         self._next_is_higher = False
-        self._trial_at = 0.0
+        self._probe_at = 0.0
         self._pause_seconds = _FIRST_PAUSE_SECONDS
         self._counter: _Counter | None = None
 
@@ -149,14 +149,14 @@ class AdaptiveConcurrency:
             self._decide(counter.measured(), now)
 
     def _decide(self, measured: Measurement, now: float) -> None:
-        if self._trial is not None:
-            self._judge(self._trial, measured, now)
+        if self._probe is not None:
+            self._judge(self._probe, measured, now)
         elif measured.seconds < FREE_SECONDS / 2:
             self.limit = min(self._most, 2 * self.limit)
         elif measured.rate < _ANSWERED * measured.ends:
             self.limit = min(self.limit, max(FEW, int(measured.concurrent) // 2))
             self._next_is_higher = True
-        elif measured.is_steady and self._is_used(measured) and now >= self._trial_at:
+        elif measured.is_steady and self._is_used(measured) and now >= self._probe_at:
             self._try_another(measured)
 
     def _is_used(self, measured: Measurement) -> bool:
@@ -171,21 +171,21 @@ class AdaptiveConcurrency:
             self._try(int(measured.concurrent) // 2, measured.rate)
 
     def _try(self, limit: int, rate: float) -> None:
-        self._trial = _Trial(before=self.limit, rate=rate)
+        self._probe = _Probe(before=self.limit, rate=rate)
         self.limit = max(_LEAST, min(self._most, limit))
 
-    def _judge(self, trial: _Trial, measured: Measurement, now: float) -> None:
-        is_lower = self.limit < trial.before
-        self._trial = None
+    def _judge(self, probe: _Probe, measured: Measurement, now: float) -> None:
+        is_lower = self.limit < probe.before
+        self._probe = None
         if not self._is_used(measured):  # there was too little to do
-            self.limit = trial.before
-            self._trial_at = now + _FIRST_PAUSE_SECONDS
-        elif measured.rate >= (_KEPT_RATE if is_lower else _GAINED_RATE) * trial.rate:
+            self.limit = probe.before
+            self._probe_at = now + _FIRST_PAUSE_SECONDS
+        elif measured.rate >= (_KEPT_RATE if is_lower else _GAINED_RATE) * probe.rate:
             self._pause_seconds = _FIRST_PAUSE_SECONDS
-            self._trial_at = now + _FIRST_PAUSE_SECONDS
-            self._go_on(trial, measured, is_lower=is_lower)
+            self._probe_at = now + _FIRST_PAUSE_SECONDS
+            self._go_on(probe, measured, is_lower=is_lower)
         else:
-            self.limit = trial.before
+            self.limit = probe.before
             self._turn(now, is_lower=is_lower)
 
     def _turn(self, now: float, *, is_lower: bool) -> None:
@@ -193,13 +193,13 @@ class AdaptiveConcurrency:
         self._next_is_higher = is_lower
         if is_lower and self.limit < self._most:
             return
-        self._trial_at = now + self._pause_seconds
+        self._probe_at = now + self._pause_seconds
         self._pause_seconds = min(2 * self._pause_seconds, _LONGEST_PAUSE_SECONDS)
 
-    def _go_on(self, trial: _Trial, measured: Measurement, *, is_lower: bool) -> None:
+    def _go_on(self, probe: _Probe, measured: Measurement, *, is_lower: bool) -> None:
         """Try the next number in the same direction."""
         if not is_lower:
             if self.limit < self._most:
                 self._try(2 * self.limit, measured.rate)
         elif measured.seconds >= FREE_SECONDS and self.limit >= FEW:
-            self._try(self.limit // 2, trial.rate)  # all steps together may cost a fifth
+            self._try(self.limit // 2, probe.rate)  # all steps together may cost a fifth
