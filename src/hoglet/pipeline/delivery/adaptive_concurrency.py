@@ -14,7 +14,6 @@ Source: docs/adr/0072-enough-concurrency.md.
 import msgspec
 
 FREE_SECONDS = 0.1  # the watcher charges nothing for faster responses
-_FIRST = 64
 _LEAST = 4
 FEW = 8  # concurrent requests, which are not worth measuring
 _ANSWERED = 0.5  # of the requests, or the host is dead or overloaded
@@ -24,7 +23,6 @@ _TURNS = 3  # of requests one after another in a measurement; the first see the 
 _STEADY = 0.3  # difference between the requests that begin and end in a measurement
 _KEPT_RATE = 0.8  # of the rate before, if half of the concurrency is enough
 _GAINED_RATE = 1.2  # of the rate before, if twice the concurrency helps
-_IN_USE = 0.6  # of the concurrency, or a measurement says nothing about it
 _FIRST_PAUSE_SECONDS = 30.0
 _LONGEST_PAUSE_SECONDS = 600.0
 
@@ -34,12 +32,14 @@ class Measurement(msgspec.Struct, frozen=True):
 
     Attributes:
         concurrent: requests under way.
+        peak: the most requests that were under way.
         begins: requests that began per second.
         ends: requests that ended per second, with those that got no response in time.
         rate: responses per second.
     """
 
     concurrent: float
+    peak: int
     begins: float
     ends: float
     rate: float
@@ -61,6 +61,7 @@ class _Counter:
     def __init__(self, now: float) -> None:
         self._since = self._until = now
         self._request_seconds = 0.0
+        self._peak = 0
         self._begins = 0
         self._ends = 0
         self._whole = 0
@@ -68,6 +69,7 @@ class _Counter:
 
     def begin(self, now: float, under_way: int) -> None:
         self._go_on(now, under_way)
+        self._peak = max(self._peak, under_way + 1)
         self._begins += 1
 
     def end(self, began: float, now: float, under_way: int, *, answered: bool) -> None:
@@ -80,6 +82,8 @@ class _Counter:
         """Whether so many requests began and ended, and there was time for several in turn."""
         if self._whole < requests:
             return False
+        if self._responses < _ANSWERED * self._ends:
+            return True
         least = max(_LEAST_SECONDS, _TURNS * self._request_seconds / self._ends)
         return self._until - self._since >= least
 
@@ -87,6 +91,7 @@ class _Counter:
         elapsed = self._until - self._since
         return Measurement(
             concurrent=self._request_seconds / elapsed,
+            peak=self._peak,
             begins=self._begins / elapsed,
             ends=self._ends / elapsed,
             rate=self._responses / elapsed,
@@ -108,7 +113,7 @@ class AdaptiveConcurrency:
     """The number of concurrent requests to a host; times are seconds of a monotonic clock.
 
     Args:
-        most: the highest number.
+        most: the highest number, and the first one.
         under_way: requests that have begun already.
 
     Attributes:
@@ -116,7 +121,7 @@ class AdaptiveConcurrency:
     """
 
     def __init__(self, most: int, under_way: int = 0) -> None:
-        self.limit = min(_FIRST, most)
+        self.limit = most
         self._most = most
         self._under_way = under_way
         self._probe: _Probe | None = None
@@ -156,15 +161,15 @@ class AdaptiveConcurrency:
         elif measured.rate < _ANSWERED * measured.ends:
             self.limit = min(self.limit, max(FEW, int(measured.concurrent) // 2))
             self._next_is_higher = True
-        elif measured.is_steady and self._is_used(measured) and now >= self._probe_at:
+        elif measured.is_steady and now >= self._probe_at:
             self._try_another(measured)
 
     def _is_used(self, measured: Measurement) -> bool:
-        return measured.concurrent >= _IN_USE * self.limit
+        return measured.peak >= self.limit
 
     def _try_another(self, measured: Measurement) -> None:
         may_be_lower = measured.seconds >= FREE_SECONDS and measured.concurrent >= FEW
-        may_be_higher = self.limit < self._most
+        may_be_higher = self.limit < self._most and self._is_used(measured)
         if may_be_higher and (self._next_is_higher or not may_be_lower):
             self._try(2 * self.limit, measured.rate)
         elif may_be_lower:

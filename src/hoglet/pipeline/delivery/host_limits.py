@@ -27,7 +27,7 @@ from hoglet.pipeline.delivery.adaptive_concurrency import FEW, AdaptiveConcurren
 from hoglet.pipeline.delivery.host_rates import HostRates
 
 WAIT_SECONDS = 1.0  # longest wait here; for longer ones the run returns to the queue
-WAITING_AT_A_GATE = 64  # further runs return to the queue at once
+WAITING_AT_A_GATE = 256  # further runs return to the queue at once, and their lane is deferred
 AGAIN_SECONDS = 0.5  # how soon a run without a slot tries again
 SLOW_SECONDS = 1.0  # average duration; such hosts share SLOW_PLACES
 SLOW_PLACES = 128
