@@ -24,7 +24,7 @@ from support.mortal_server import DyingServer
 from support.server import TOKEN
 from support.waiting import pauses, wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]  # a quarter of an hour on a busy machine
 
 SECONDS = 120
 ATTEMPTS = 20  # until a server has come to a step; the other one may be faster
