@@ -112,7 +112,9 @@ class TrendQueries:
         where = every([*span.condition(), *self._conditions(node)])
         options = self._query.get("calendarHeatmapFilter") or {}
         by_session = options.get("bucketBySessionStart") and node.get("math") == "dau"
-        time = field("session", "$start_timestamp") if by_session else field("timestamp")
+        time = field("timestamp")
+        if by_session:  # an event without a session counts where it happened
+            time = call("ifNull", field("session", "$start_timestamp"), time)
         columns = [alias("cell", cells_of(time))]
         if measure.unit is None:
             query = self._grouped(_PLAIN, columns, measure.value, where=where)
