@@ -47,4 +47,5 @@ def heatmap(world: HogqlWorld, *, by_session: bool) -> dict[str, Any]:
     }
     plan = build_insight(query, CONTEXT)
     rows = [world.raw(compile_query(each, context=CONTEXT)) for each in plan.queries]
-    return plan.shape(rows)[0]["calendar_heatmap_data"]
+    results: Any = plan.shape(rows)
+    return results[0]["calendar_heatmap_data"]
