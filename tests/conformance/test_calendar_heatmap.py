@@ -30,11 +30,11 @@ def test_persons_by_weekday_and_hour(generated_world: HogqlWorld, *, by_session:
             at = time_of(seen, by_session=by_session)
             persons[at.isoweekday(), at.hour].add(seen.human.id)
 
-    found = heatmap(generated_world, by_session=by_session)
+    result = heatmap(generated_world, by_session=by_session)
 
-    cells = {(cell["row"], cell["column"]): cell["value"] for cell in found["data"]}
+    cells = {(cell["row"], cell["column"]): cell["value"] for cell in result["data"]}
     assert cells == {cell: len(ids) for cell, ids in persons.items()}
-    assert found["allAggregations"] == len(set().union(*persons.values()))
+    assert result["allAggregations"] == len(set().union(*persons.values()))
 
 
 def heatmap(world: HogqlWorld, *, by_session: bool) -> dict[str, Any]:
