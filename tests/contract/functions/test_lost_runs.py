@@ -8,10 +8,11 @@ from sqlalchemy.exc import OperationalError
 
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.pipeline.delivery import executor
-from hoglet.pipeline.delivery.executor import LEASE, MAX_LOST_LEASES
+from hoglet.pipeline.delivery.executor import LEASE
 from hoglet.pipeline.delivery.run import RunRecord
 from hoglet.queue import LeaseLost
 from hoglet.queue.dead_letters import failed_jobs
+from hoglet.queue.worker import MAX_LOST_LEASES
 
 
 async def destination(hoglet, receiver, **fields):

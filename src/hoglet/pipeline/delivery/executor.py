@@ -29,6 +29,7 @@ from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunRecord
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.queue.consumers import Bursts
+from hoglet.queue.worker import MAX_LOST_LEASES
 from hoglet.store.database import ChangeMark, Database
 
 log = structlog.get_logger()
@@ -49,9 +50,6 @@ LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a due retry is noticed
 PAUSES_ARE_READ_EVERY = 2.0  # picks up pauses stored by other processes
-# A run that lost more leases kills its process or triggers a bug in hoglet. With a limit of ten, a
-# harmless run was given up when a server was killed twenty times within two seconds of each start.
-MAX_LOST_LEASES = 30
 STORAGE_PAUSE = timedelta(seconds=5)  # delay before retrying a run whose outcome cannot be written
 STOP_SECONDS = 10.0  # a longer run is released; another process continues it
 
