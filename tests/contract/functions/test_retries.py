@@ -138,7 +138,13 @@ async def test_retry_after_is_a_lower_bound(hoglet, runs, receiver, as_date):
     assert len(receiver.arrivals) == 2
 
 
-@pytest.mark.parametrize("retry_after", ["-5", "soon", "1e3", "Mon, 99 Foo", "\u0665"])
+@pytest.mark.parametrize(
+    "retry_after",
+    [
+        "-5", "soon", "1e3", "Mon, 99 Foo", "\u0665",
+        "Mon, 05 Jan 2026 12:00:00 +99999999999999999", f"Mon, 05 Jan {10**20} 12:00:00 GMT",
+    ],
+)  # fmt: skip
 async def test_an_unreadable_retry_after_does_not_matter(hoglet, runs, receiver, retry_after):
     function = await destination(hoglet, receiver)
     receiver.script["/e"] = [(429, {"retry-after": retry_after.encode().decode("latin-1")})]

@@ -190,7 +190,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
     try:
         wait = (parsedate_to_datetime(text) - now).total_seconds()
         return min(max(0.0, wait), _MAX_WAIT_SECONDS)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
 
 
