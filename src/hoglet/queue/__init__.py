@@ -1,5 +1,5 @@
 """Durable jobs: enqueued in the caller's transaction, leased, then finished or retried."""
 
-from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority, Queue
+from hoglet.queue.port import Depth, Job, LaneLimit, LeaseLost, NewJob, Priority, Queue, Retry
 
-__all__ = ["Depth", "Job", "LeaseLost", "NewJob", "Priority", "Queue"]
+__all__ = ["Depth", "Job", "LaneLimit", "LeaseLost", "NewJob", "Priority", "Queue", "Retry"]

@@ -1,8 +1,8 @@
 """What every consumer of a queue needs, in the order of its work.
 
 It waits for a wake-up (:class:`Signals`), gives way to a burst of other work (:class:`Bursts`),
-chooses among the due jobs (:func:`of_light_keys`, :func:`within_weight`), and extends their leases
-while it works on them (:func:`keep_leases`).
+chooses among the due jobs (:func:`of_light_keys`, :func:`within_lanes`, :func:`within_weight`), and
+extends their leases while it works on them (:func:`keep_leases`).
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import contextlib
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +18,7 @@ import structlog
 from sqlalchemy import Row
 
 from hoglet.kit.clock import until_tick
-from hoglet.queue.port import Job, Queue
+from hoglet.queue.port import Job, LaneLimit, Queue
 
 log = structlog.get_logger(__name__)
 
@@ -121,6 +121,19 @@ def of_light_keys(oldest: Sequence[Row[Any]], most: int) -> list[Row[Any]]:
     if oldest[0].ordering_key not in light:
         return []
     return [row for row in oldest if row.ordering_key in light]
+
+
+def within_lanes(rows: list[Row[Any]], limits: Mapping[str, LaneLimit]) -> list[Row[Any]]:
+    """The rows without those beyond the limits of their lanes."""
+    chosen = list[Row[Any]]()
+    taken = Counter[str]()
+    for row in rows:
+        limit = limits.get(row.lane)
+        if limit is not None:
+            taken[limit.name] += 1
+        if limit is None or taken[limit.name] <= limit.jobs:
+            chosen.append(row)
+    return chosen
 
 
 def within_weight(

@@ -7,7 +7,7 @@ transaction that records its effects. Every job must be safe to run twice.
 Source: ARCHITECTURE.md; enqueuing in the caller's transaction is procrastinate's idea.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Protocol
@@ -87,6 +87,21 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     group: UUID | None
 
 
+class Retry(msgspec.Struct, frozen=True):
+    """A leased job to release: due at ``run_at``, with a new payload."""
+
+    job: Job
+    run_at: datetime
+    payload: bytes
+
+
+class LaneLimit(msgspec.Struct, frozen=True):
+    """At most ``jobs`` of all lanes that have a limit with this ``name``."""
+
+    name: str
+    jobs: int
+
+
 class Depth(msgspec.Struct, frozen=True, kw_only=True):
     """Length of a queue in jobs; ``lag_seconds`` is the wait of the oldest ready job."""
 
@@ -124,6 +139,7 @@ class Queue(Protocol):
         max_weight: int | None = None,
         max_bytes: int | None = None,
         without_lanes: Collection[str] = (),
+        lane_limits: Mapping[str, LaneLimit] | None = None,
     ) -> list[Job]:
         """Lease up to ``limit`` due jobs (at least one if any is due), oldest first.
 
@@ -134,6 +150,8 @@ class Queue(Protocol):
             max_weight: maximum sum of weights (a single heavier job is leased alone).
             max_bytes: maximum total size of payloads (a single larger job is leased alone).
             without_lanes: lanes to skip.
+            lane_limits: limits of some lanes. Older jobs beyond them may take up ``limit``, so the
+                next lease should skip lanes that have reached theirs.
 
         Returns:
             The jobs in order of priority and ``run_at``; ``[]`` if nothing is due.
@@ -182,19 +200,19 @@ class Queue(Protocol):
         """
         ...
 
-    async def retry(
-        self,
-        session: AsyncSession,
-        job: Job,
-        *,
-        run_at: datetime,
-        payload: bytes | None = None,
-        priority: Priority | None = None,
-    ) -> None:
-        """Release a leased job, due at ``run_at``, optionally with a new payload.
+    async def retry(self, session: AsyncSession, job: Job, *, run_at: datetime) -> None:
+        """Release a leased job, due at ``run_at``.
 
         Raises:
             LeaseLost: the job is held by another worker, or gone.
+        """
+        ...
+
+    async def retry_all(self, session: AsyncSession, retries: Sequence[Retry]) -> None:
+        """Release leased jobs, each with a new payload.
+
+        Raises:
+            LeaseLost: one of the jobs is held by another worker, or gone.
         """
         ...
 

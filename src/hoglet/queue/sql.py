@@ -8,7 +8,7 @@ lock.
 expires.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any
@@ -18,11 +18,11 @@ from sqlalchemy import ColumnElement, Row, Select, delete, event, func, select, 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock, new_id
-from hoglet.queue.consumers import Signals, of_light_keys, within_weight
+from hoglet.queue.consumers import Signals, of_light_keys, within_lanes, within_weight
 from hoglet.queue.empty_queues import EmptyQueues, unfinished_queues
 from hoglet.queue.owners import UNLEASED, owner_of_leases, release_leases
-from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
-from hoglet.queue.statements import JOBS, depth_of, lease_room, statements
+from hoglet.queue.port import Depth, Job, LaneLimit, LeaseLost, NewJob, Priority, Retry
+from hoglet.queue.statements import JOBS, depth_of, lease_room, parameters_of, statements
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import ChangeMark, Database, insert_into
 
@@ -97,6 +97,7 @@ class SqlQueue:
         max_weight: int | None = None,
         max_bytes: int | None = None,
         without_lanes: Collection[str] = (),
+        lane_limits: Mapping[str, LaneLimit] | None = None,
     ) -> list[Job]:
         """Lease up to ``limit`` due jobs, oldest first; see the port."""
         parameters = {**self._parameters(queue), "lanes": list(without_lanes)}
@@ -106,7 +107,8 @@ class SqlQueue:
             connection = await self._only_leaser(session, queue)
             due = self._statements.due[bool(without_lanes)]
             candidates = await _candidates(connection, due, parameters, limit)
-            chosen = within_weight(candidates, max_weight, max_bytes)
+            allowed = within_lanes(candidates, lane_limits or {})
+            chosen = within_weight(allowed, max_weight, max_bytes)
             jobs = await self._take(connection, [row.id for row in chosen], duration)
         self._busy[queue] = len(candidates) == limit or len(chosen) < len(candidates)
         return jobs
@@ -168,25 +170,23 @@ class SqlQueue:
             result = await connection.execute(delete(JOBS).where(_held(part)))
             _expect(result, len(part))
 
-    async def retry(
-        self,
-        session: AsyncSession,
-        job: Job,
-        *,
-        run_at: datetime,
-        payload: bytes | None = None,
-        priority: Priority | None = None,
-    ) -> None:
+    async def retry(self, session: AsyncSession, job: Job, *, run_at: datetime) -> None:
         """Release a leased job, due at ``run_at``."""
         values: dict[str, Any] = {**UNLEASED, "run_at": run_at, "retries": JOBS.c.retries + 1}
-        if payload is not None:
-            values["payload"] = payload
-        if priority is not None:
-            values["priority"] = int(priority)
         connection = await session.connection()
         result = await connection.execute(update(JOBS).where(_held([job])).values(**values))
         _expect(result, 1)
         self._wake_after_commit(session, {job.queue})
+
+    async def retry_all(self, session: AsyncSession, retries: Sequence[Retry]) -> None:
+        """Release leased jobs, each with a new payload; consumers are woken if any is due."""
+        if not retries:
+            return
+        connection = await session.connection()
+        rows = [parameters_of(each) for each in retries]
+        _expect(await connection.execute(self._statements.retry, rows), len(rows))
+        now = self._clock.now()
+        self._wake_after_commit(session, {each.job.queue for each in retries if each.run_at <= now})
 
     async def dead_letter(self, session: AsyncSession, job: Job, reason: str) -> None:
         """Set a leased job aside as permanently failed."""
@@ -366,7 +366,7 @@ async def _candidates(
     parameters: dict[str, Any],
     limit: int,
 ) -> list[Row[Any]]:
-    """Due jobs as ``(id, weight, group_id, ordering_key, size)``, priority by priority."""
+    """Due jobs as ``(id, weight, group_id, ordering_key, lane, size)``, by priority."""
     jobs = list[Row[Any]]()
     for statement in statements:
         parameters = {**parameters, "most": limit - len(jobs)}

@@ -28,7 +28,8 @@ from sqlalchemy import (
     update,
 )
 
-from hoglet.queue.port import Priority
+from hoglet.queue.owners import UNLEASED
+from hoglet.queue.port import Priority, Retry
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import UtcDateTime
 
@@ -109,9 +110,9 @@ def _is_held_by_others(group: Any) -> ColumnElement[bool]:
 
 
 def _due(condition: ColumnElement[bool]) -> _Statement:
-    """Jobs as ``(id, weight, group_id, ordering_key, size)``, oldest first."""
+    """Jobs as ``(id, weight, group_id, ordering_key, lane, size)``, oldest first."""
     return (
-        select(JOBS.c.id, JOBS.c.weight, JOBS.c.group_id, JOBS.c.ordering_key, _SIZE)
+        select(JOBS.c.id, JOBS.c.weight, JOBS.c.group_id, JOBS.c.ordering_key, JOBS.c.lane, _SIZE)
         .where(condition)
         .order_by(JOBS.c.run_at, JOBS.c.id)
     )
@@ -198,6 +199,16 @@ class Statements:
         )
     )
     take = _lease.returning(*JOB_COLUMNS)
+    retry = (
+        update(JOBS)
+        .where(JOBS.c.id == bindparam("held"), JOBS.c.lease == bindparam("held_lease"))
+        .values(
+            **UNLEASED,
+            run_at=bindparam("due_at"),
+            payload=bindparam("content"),
+            retries=JOBS.c.retries + 1,
+        )
+    )
     # Groups have megabytes of payload, which SQLite would copy for RETURNING: they are read
     # afterwards. `error` only reserves room in jobs that did not fail, see `lease_room`.
     take_as_group = _lease.values(group_id=bindparam("new_group"), error=None)
@@ -211,6 +222,16 @@ class Statements:
         .where(JOBS.c.group_id == _GROUP, ~_is_held_by_others(_GROUP))
         .order_by(JOBS.c.run_at, JOBS.c.id)
     )
+
+
+def parameters_of(retry: Retry) -> dict[str, Any]:
+    """The parameters of ``Statements.retry``."""
+    return {
+        "held": retry.job.id,
+        "held_lease": retry.job.lease,
+        "due_at": retry.run_at,
+        "content": retry.payload,
+    }
 
 
 def lease_room(owner: str) -> str:

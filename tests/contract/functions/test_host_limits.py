@@ -4,9 +4,11 @@ import asyncio
 import time
 
 import pytest
+from sqlalchemy import func, select
 
 from hoglet.kit.clock import SystemClock
 from hoglet.pipeline.delivery.host_limits import HostSettings
+from hoglet.queue.tables import JobRow
 from support.runs import ScriptedReceiver, open_runs
 
 
@@ -29,6 +31,9 @@ async def timed(hoglet):
 
 async def make(hoglet, receiver, **fields):
     return await hoglet.create(enabled=True, hog=f"fetch('{receiver.url}/x')", **fields)
+
+
+ONE_ATTEMPT = {"max_attempts": 1}
 
 
 async def until(condition, seconds=20.0):
@@ -96,6 +101,26 @@ async def test_slow_hosts_delay_no_others(timed, receivers):
     assert len(slow.arrivals) > 60
     # Without the limits each takes over ten seconds; one may meet a moment of a busy machine.
     assert sorted(waits)[len(waits) // 2] < 4, waits
+
+
+async def test_runs_of_a_silent_host_stay_in_the_queue_until_it_has_capacity(timed, receivers):
+    """A run without a slot costs a lease, a step and a commit, for which other runs wait."""
+    (slow, _) = receivers
+    slow.seconds = 30
+    async with open_runs(timed, HostSettings(concurrency=8)) as runs:
+        fetch = runs._outbound.fetch
+        runs._outbound.fetch = lambda request: fetch(request, 1.2)  # half as long, to save time
+        stuck = [await make(timed, slow, name=f"{number}", retry=ONE_ATTEMPT) for number in (1, 2)]
+        for function in stuck:
+            await runs.trigger(function, *map(str, range(300)))
+        working = asyncio.create_task(runs.executor.run())
+        await until(lambda: len(slow.arrivals) >= 40)
+        runs.executor.stop()
+        await working
+        async with timed.database.read() as session:
+            returned = await session.scalar(select(func.sum(JobRow.retries)))
+
+    assert returned < 100  # those that were leased before the host was known to be slow
 
 
 async def test_a_host_that_serves_one_request_after_another_is_not_overrun(timed, receivers):

@@ -6,14 +6,15 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 from sqlalchemy.dialects import sqlite
 
 from hoglet.kit.clock import FixedClock, new_id
 from hoglet.migrations.upgrade import migrate
-from hoglet.queue import Job, LeaseLost, NewJob, Priority
+from hoglet.queue import Job, LaneLimit, LeaseLost, NewJob, Priority, Retry
 from hoglet.queue.dead_letters import failed_jobs
 from hoglet.queue.empty_queues import EmptyQueues
 from hoglet.queue.sql import SqlQueue
@@ -145,14 +146,13 @@ async def test_a_retried_job_waits_until_its_time_with_its_new_payload(
     (held,) = await _lease(queue)
     async with queue._database.write() as session:
         due = clock.now() + MINUTE
-        await queue.retry(session, held, run_at=due, payload=b"second", priority=Priority.LOW)
+        await queue.retry_all(session, [Retry(held, due, b"second")])
 
     assert await _lease(queue) == []
     assert (await queue.depth("q")).delayed == 1
     clock.advance(seconds=60)
     (again,) = await _lease(queue)
-    assert (again.payload, again.attempt, again.priority) == (b"second", 2, Priority.LOW)
-    assert again.retries == 1
+    assert (again.payload, again.attempt, again.retries) == (b"second", 2, 1)
 
 
 async def test_urgent_jobs_overtake_normal_ones_and_these_low_ones(queue: SqlQueue):
@@ -246,6 +246,36 @@ async def test_a_lease_passes_over_the_lanes_it_is_told(queue: SqlQueue):
     assert _payloads(jobs) == [b"other", b"none"]
     assert await queue.lease("q", limit=9, duration=MINUTE, without_lanes=["a", "b"]) == []
     assert _payloads(await _lease(queue)) == [b"endless"]
+
+
+async def test_lanes_with_the_same_limit_share_it(queue: SqlQueue, clock: FixedClock):
+    for payload, lane in ((b"a1", "a"), (b"b1", "b"), (b"a2", "a"), (b"c1", "c"), (b"none", None)):
+        await _put(queue, _job(payload, lane=lane))
+        clock.advance(seconds=1)
+    slow = LaneLimit("slow", 2)
+    jobs = await queue.lease("q", limit=9, duration=MINUTE, lane_limits={"a": slow, "b": slow})
+
+    assert _payloads(jobs) == [b"a1", b"b1", b"c1", b"none"]
+    assert _payloads(await _lease(queue)) == [b"a2"]
+
+
+async def test_jobs_are_released_together_or_not_at_all(queue: SqlQueue, clock: FixedClock):
+    await _put(queue, _job(b"1"), _job(b"2"))
+    first, second = await _lease(queue)
+    lost = msgspec.structs.replace(second, lease=uuid4())
+    due = clock.now() + MINUTE
+    with pytest.raises(LeaseLost):
+        async with queue._database.write() as session:
+            await queue.retry_all(session, [Retry(first, due, b"x"), Retry(lost, due, b"x")])
+    assert (await queue.depth("q")).leased == 2
+
+    async with queue._database.write() as session:
+        await queue.retry_all(
+            session, [Retry(first, due, b"later"), Retry(second, clock.now(), b"now")]
+        )
+    assert _payloads(await _lease(queue)) == [b"now"]
+    clock.advance(seconds=60)
+    assert b"later" in _payloads(await _lease(queue))
 
 
 async def test_a_group_is_of_one_key_and_comes_back_whole(queue: SqlQueue, clock: FixedClock):

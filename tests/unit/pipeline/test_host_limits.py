@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hoglet.kit.clock import FixedClock
-from hoglet.pipeline.delivery.host_limits import HostGate, HostLimiter
+from hoglet.pipeline.delivery.host_limits import WAITING_AT_A_GATE, HostGate, HostLimiter
 
 
 def test_requests_of_a_second_begin_together_and_others_at_even_spaces() -> None:
@@ -30,3 +30,18 @@ def test_a_pause_lasts_until_its_end_and_is_never_shortened() -> None:
     assert limiter.paused_until("g", "a.example") is None
     clock.advance(seconds=10)
     assert limiter.paused_until("f", "a.example") is None
+
+
+def test_a_slow_target_has_capacity_for_free_slots_only_and_a_quick_one_for_those_in_time() -> None:
+    quick, slow = HostGate(), HostGate()
+    for gate, seconds in ((quick, 0.5), (slow, 3.0)):
+        for _ in range(30):
+            gate.end(gate.begin(0.0, per_second=0), seconds, answered=True)
+
+    assert [slow.free_capacity(runs, 8, waits=False) for runs in (0, 7, 8, 20)] == [8, 1, 0, 0]
+    assert quick.free_capacity(0, 8, waits=True) == 24  # three in turn within a second and a half
+    assert [quick.free_capacity(runs, 8, waits=True) for runs in (12, 13, 24)] == [12, 0, 0]
+
+
+def test_a_target_of_which_nothing_is_known_has_capacity_for_all_that_may_wait() -> None:
+    assert HostGate().free_capacity(0, 8, waits=True) == 8 + WAITING_AT_A_GATE

@@ -34,7 +34,7 @@ from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering
 from hoglet.pipeline.delivery.run import LeaseEnd, RunOutcome, RunRecord
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
-from hoglet.queue import Job, Queue
+from hoglet.queue import Job, Queue, Retry
 from hoglet.store.database import Database
 
 
@@ -174,7 +174,8 @@ def _outcome(run: CompletedRun) -> str:
 
 MAX_AT_ONCE = 256
 # After a commit of many runs, more are about to end, so waiting for them saves commits. A single
-# run is committed at once, because the next run of its ordering key may be waiting for it.
+# run is committed at once, and nothing waits after a run with an ordering key: its next run is
+# about to end, and the one after that waits for it.
 MANY = 4
 GATHER_SECONDS = 0.05
 
@@ -186,6 +187,10 @@ class _Waiting(msgspec.Struct, eq=False):
     settled: CompletedRun
     done: asyncio.Future[None]
     later: RunOutcome | None = None
+
+
+def _is_ordered(item: _Waiting) -> bool:
+    return item.job.ordering_key is not None
 
 
 class CompletionBatcher:
@@ -252,7 +257,8 @@ class CompletionBatcher:
                 taken = self._waiting[:MAX_AT_ONCE]
                 self._waiting = self._waiting[MAX_AT_ONCE:]
                 await self._commit(taken)
-                if len(taken) >= MANY and len(self._waiting) < MAX_AT_ONCE:
+                is_full = len(self._waiting) >= MAX_AT_ONCE
+                if len(taken) >= MANY and not is_full and not any(map(_is_ordered, taken)):
                     await asyncio.sleep(GATHER_SECONDS)
         finally:
             self._committer = None
@@ -276,14 +282,12 @@ class CompletionBatcher:
     async def _write(self, session: AsyncSession, taken: Sequence[_Waiting]) -> None:
         ended = [item.job for item in taken if item.later is None]
         await self._queue.finish(session, ended)
-        for item in taken:
-            if item.later is not None:
-                await self._give_back(session, item.job, item.later)
+        waiting = [(item.job, item.later) for item in taken if item.later is not None]
+        await self._queue.retry_all(session, [self._retry(*each) for each in waiting])
         await self._writer.write(session, [item.settled for item in taken])
         if any(job.ordering_key for job in ended):
             await ordering.advance(session, self._queue, ended)
 
-    async def _give_back(self, session: AsyncSession, job: Job, ending: RunOutcome) -> None:
+    def _retry(self, job: Job, ending: RunOutcome) -> Retry:
         assert ending.invoke is not None, "a waiting run has one"  # noqa: S101 (narrows the type)
-        run_at = ending.run_at or self._clock.now()
-        await self._queue.retry(session, job, run_at=run_at, payload=encode(ending.invoke))
+        return Retry(job, ending.run_at or self._clock.now(), encode(ending.invoke))

@@ -27,7 +27,7 @@ from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
 from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunRecord
 from hoglet.pipeline.storage_failures import is_storage_failure
-from hoglet.queue import Job, LeaseLost, Queue
+from hoglet.queue import Job, LaneLimit, LeaseLost, Queue
 from hoglet.queue.consumers import Bursts
 from hoglet.queue.worker import MAX_LOST_LEASES
 from hoglet.store.database import ChangeMark, Database
@@ -105,6 +105,7 @@ class Executor:
         self._runs_by_lane: Counter[str | None] = Counter()
         self._deferred_until: dict[str, datetime] = {}
         self._busy_lanes: set[str] = set()
+        self._lane_limits: dict[str, LaneLimit] = {}
         self._ended = 0
         self._pauses_read_at: ChangeMark | None = None
         self._stopping = False
@@ -134,7 +135,7 @@ class Executor:
 
         Neither a function in an endless loop nor a host that is down may take all slots.
         """
-        self._note_saturated_lanes()
+        self._note_lane_limits()
         if self._bursts.has_precedence:
             jobs = await self._lease_in_burst()
         else:
@@ -158,15 +159,14 @@ class Executor:
         size = sum(len(job.payload) for job in self._running.values())
         may_be_large = has_started and size < BYTES_FOR_LARGE_SHARES
         is_lone = self._is_lone_lane and len(self._runs_by_lane) <= 1
-        narrow = self._hosts.narrow_lanes(FAIR_SHARE)  # more runs would only wait
-        if may_be_large and is_lone and not above and not narrow:
+        if may_be_large and is_lone and not above:
             jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
             self._is_lone_lane = len({job.lane for job in jobs}) <= 1
             return jobs
         jobs = await self._lease(share, RUNS_AT_ONCE)
         self._is_lone_lane = not jobs and len(above) == len(self._runs_by_lane) == 1
         if not jobs and may_be_large and above != self._lanes_above_half_of(LARGE_SHARE):
-            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES, without_lanes=narrow)
+            jobs = await self._lease(LARGE_SHARE, SLOTS_FOR_LARGE_SHARES)
         return jobs
 
     async def _lease_in_burst(self) -> list[Job]:
@@ -196,6 +196,7 @@ class Executor:
             duration=LEASE,
             max_bytes=LEASE_BYTES,
             without_lanes=self._busy_lanes | full.union(without_lanes),
+            lane_limits=self._lane_limits,
         )
 
     def _runs_of_lanes(self) -> dict[str, int]:
@@ -214,14 +215,16 @@ class Executor:
         """The number of runs in progress, without those that wait for their batch to fill up."""
         return len(self._running) - self._batches.waiting.total()
 
-    def _note_saturated_lanes(self) -> None:
-        """Note lanes whose hosts have no capacity."""
+    def _note_lane_limits(self) -> None:
+        """Note how many runs of lanes their hosts have capacity for, and lanes without any."""
         now = self._clock.now()
         running = {lane: runs for lane, runs in self._runs_by_lane.items() if lane is not None}
         self._deferred_until = {
             lane: until for lane, until in self._deferred_until.items() if until > now
         }
-        self._busy_lanes = {*self._deferred_until, *self._hosts.saturated_lanes(running)}
+        self._lane_limits = self._hosts.lane_limits(running)
+        saturated = {lane for lane, limit in self._lane_limits.items() if not limit.jobs}
+        self._busy_lanes = saturated.union(self._deferred_until)
 
     def _defer_lane(self, lane: str | None, until: datetime | None) -> None:
         """Back off briefly from a lane; its other hosts may still have capacity."""

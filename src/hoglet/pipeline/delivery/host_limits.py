@@ -1,9 +1,10 @@
 """Per-host concurrency limits, rate limits and Retry-After pauses.
 
 A request needs a slot within its function's limit and one within its host's. Short waits happen
-here; for longer ones the run returns to the queue. Lanes (functions, backfills) that recently sent
-to a single host are not leased while that host has no capacity, so runs for a slow, limited or
-unavailable host do not fill up the executor. All slow hosts together get only a part of the slots.
+here; for longer ones the run returns to the queue. Of lanes (functions, backfills) that recently
+sent to a single host, only as many runs are leased as that host has capacity for, so runs for a
+slow, limited or unavailable host do not fill up the executor. All slow hosts together get only a
+part of the slots.
 
 ``Retry-After`` pauses are stored in the database, so they survive restarts and apply to all
 executors. Rate limits are shared on PostgreSQL; concurrency limits apply per executor.
@@ -16,6 +17,7 @@ import asyncio
 import contextlib
 import math
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from datetime import datetime, timedelta
 
@@ -25,6 +27,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery.adaptive_concurrency import FEW, AdaptiveConcurrency
 from hoglet.pipeline.delivery.host_rates import HostRates
+from hoglet.queue import LaneLimit
 
 WAIT_SECONDS = 1.0  # longest wait here; for longer ones the run returns to the queue
 WAITING_AT_A_GATE = 256  # further runs return to the queue at once, and their lane is deferred
@@ -77,6 +80,23 @@ class HostGate:
     def is_spaced(self, now: float, *, per_second: float) -> bool:
         """Whether the rate limit delays the next request."""
         return self.wait_seconds(now, concurrency=self.under_way + 1, per_second=per_second) > 0
+
+    def free_capacity(self, runs: int, limit: int, *, waits: bool) -> int:
+        """How many more runs would get a slot in time, beside the ``runs`` in progress.
+
+        Args:
+            runs: in progress, with and without a slot.
+            limit: as for :meth:`concurrency`.
+            waits: whether runs wait for a slot; then none are added before half of them have ended,
+                since few runs at a time cost more than many.
+        """
+        concurrency = self.concurrency(limit)
+        if not waits:
+            return max(0, concurrency - runs)
+        most = concurrency + WAITING_AT_A_GATE
+        if self.average_seconds:
+            most = min(most, int(concurrency * (1.0 + WAIT_SECONDS / self.average_seconds)))
+        return most - runs if runs <= most // 2 else 0
 
     def postpone(self, until: float, *, per_second: float) -> None:
         """Record that all executors together have used up the rate limit until a time."""
@@ -179,46 +199,41 @@ class HostLimiter:
             until = None
         return until
 
-    def saturated_lanes(self, running: Mapping[str, int]) -> list[str]:
-        """Lanes whose next request would probably get no slot, judging by their recent hosts.
+    def lane_limits(self, running: Mapping[str, int]) -> dict[str, LaneLimit]:
+        """How many more runs of lanes would probably get a slot in time.
+
+        Lanes with several recent hosts have no limit; those of one host share its limit.
 
         Args:
             running: number of runs in progress by lane.
         """
         now = time.monotonic()
         habits = {lane: item for lane, item in self._habits.items() if item.number >= _HABIT}
-        slow_runs, by_host = 0, dict[str, int]()
+        slow_runs, runs = 0, Counter[str]()
         for lane, habit in habits.items():
-            runs = running.get(lane, 0)
-            by_host[habit.host] = by_host.get(habit.host, 0) + runs
-            slow_runs += runs if self._host_gate(habit).is_slow(now) else 0
-        return [
-            lane
-            for lane, habit in habits.items()
-            if self._is_full(habit, by_host[habit.host], slow_runs, now)
-        ]
-
-    def narrow_lanes(self, concurrency: int) -> set[str]:
-        """Lanes whose recent host is served best with fewer concurrent requests than this."""
+            in_progress = running.get(lane, 0)
+            runs.update(dict.fromkeys((name for name, *_ in habit.limits), in_progress))
+            slow_runs += in_progress if self._host_gate(habit).is_slow(now) else 0
         return {
-            lane
-            for lane, habit in self._habits.items()
-            if habit.number >= _HABIT
-            and self._host_gate(habit).concurrency(concurrency) < concurrency
+            lane: self._lane_limit(habit, runs, SLOW_PLACES - slow_runs, now)
+            for lane, habit in habits.items()
         }
 
-    def _is_full(self, habit: _Habit, runs: int, slow_runs: int, now: float) -> bool:
+    def _lane_limit(
+        self, habit: _Habit, runs: Mapping[str, int], slow_places: int, now: float
+    ) -> LaneLimit:
+        """The tightest limit of a lane, whose gates have ``runs`` in progress."""
+        host = habit.limits[-1][0]
         if self.paused_until(habit.function_id, habit.host) is not None:
-            return True
-        if slow_runs >= SLOW_PLACES and self._host_gate(habit).is_slow(now):
-            return True
+            return LaneLimit(host, 0)
+        is_slow = self._gate(host).is_slow(now)
+        limits = [LaneLimit(host, max(0, slow_places))] if is_slow else []
         for name, concurrency, per_second in habit.limits:
             gate = self._gate(name)
-            if gate.is_spaced(now, per_second=per_second):
-                return True
-            if runs >= gate.concurrency(concurrency) + WAITING_AT_A_GATE:
-                return True
-        return False
+            jobs = gate.free_capacity(runs[name], concurrency, waits=not is_slow)
+            is_spaced = gate.is_spaced(now, per_second=per_second)
+            limits.append(LaneLimit(name, 0 if is_spaced else jobs))
+        return min(limits, key=lambda limit: limit.jobs)
 
     def _host_gate(self, habit: _Habit) -> HostGate:
         return self._gate(habit.limits[-1][0])

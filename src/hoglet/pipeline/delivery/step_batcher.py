@@ -33,7 +33,8 @@ MAX_OF_SLOW_TOGETHER = 16
 DEADLINE_SECONDS = 5.0
 # A worker may die for reasons outside of its program; a program that kills three is at fault.
 CRASHES_OF_ONE_STEP = 3
-# After a call with many steps, more steps are about to arrive: waiting for them saves calls.
+# After a call with many steps, more steps are about to arrive: waiting for them saves calls. Not
+# those of an ordered function, whose next runs wait for them.
 MANY = 4
 GATHER_SECONDS = 0.025
 SLOW_MILLISECONDS = 100  # a step builds a request in less than one; the limit is 550
@@ -89,7 +90,8 @@ class StepBatcher:
                 taken = self._take(waiting)
                 left = await self._run(taken)
                 waiting.extendleft(reversed(left))
-                if len(taken) >= MANY and len(waiting) < MANY:
+                is_ordered = bool(taken[0].request.function.delivery.ordered_by)
+                if len(taken) >= MANY and len(waiting) < MANY and not is_ordered:
                     await asyncio.sleep(GATHER_SECONDS)
         finally:
             del self._waiting[key]
