@@ -22,6 +22,9 @@ _JUMPS = {
 }
 """Statements of other languages; in Hog they are ordinary names, so the run would fail."""
 
+_MAX_COMPARED = 20_000
+"""Names that unknown names of a text are compared with: half a second of work."""
+
 type Bind = Callable[["Binder", Any], Any]
 
 
@@ -52,6 +55,7 @@ class Binder:
         self.global_calls: set[str] = set()
         self._expressions = expressions
         self._statements = statements
+        self._compared = 0
 
     def expression(self, node: tree.Expression) -> bound.Expression:
         """Bind one expression."""
@@ -109,7 +113,8 @@ class Binder:
         candidates = set(self.scopes.frame.names())
         if not variables_only:
             candidates.update(self.library, self.known_globals)
-        return suggestion(name, candidates)
+        self._compared += len(candidates)
+        return suggestion(name, candidates) if self._compared <= _MAX_COMPARED else None
 
     def _warn_unknown(
         self, node: tree.Node, name: str, message: str, keywords: Iterable[str] = ()

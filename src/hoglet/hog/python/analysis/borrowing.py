@@ -18,24 +18,29 @@ Variables are bound by ``let``, by ``for (k, v in x)``, and as parameters of fun
 called by name and of lambdas passed to ``arrayMap`` and similar functions.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.aliases import Aliases, DistinguishedParts
-from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER
-from hoglet.hog.python.analysis.paths import ANY_KEY, field, keys_in
+from hoglet.hog.python.analysis.bindings import Bindings
+from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER, lambda_argument
+from hoglet.hog.python.analysis.paths import ANY_KEY, field, keys_in, may_be_at
 from hoglet.hog.python.analysis.scalars import Scalars
 from hoglet.hog.python.analysis.tables import is_data, tables
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.visitor import parts
+from hoglet.hog.python.analysis.worklist import Worklist
 from hoglet.hog.python.analysis.writes import Writes
 
 _TESTS: Final = (
     bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
     bound.While, bound.For, bound.GetProperty, bound.ExpressionStatement,
 )  # fmt: skip
+
+_MAX_READS: Final = 64
+"""Variables that a value is followed through; real programs have a few."""
 
 
 class Borrowing:
@@ -67,9 +72,10 @@ class Borrowing:
         self._host_names = host_names
         self._nodes = [node for nodes in facts.own.values() for node in nodes]
         self._loops = loops
-        self._direct = {function.number for function in facts.direct.values()}
-        self._copies = Counter[bound.Variable]()
-        self._elements: set[bound.Variable] = set()
+        self._copies = defaultdict[bound.Variable, set[int]](set)
+        bindings = Bindings(facts, host_names, self._nodes)
+        self._sources, self._elements = bindings.sources, bindings.elements
+        self._origins: dict[bound.Variable, bound.Variable] = {}
         self._scalars = Scalars(facts, host_names, self._nodes)
         self._tables = tables(self._nodes, facts.literals) if enabled else {}
         writes = Writes(self._nodes)
@@ -81,7 +87,6 @@ class Borrowing:
             if isinstance(node, bound.AssignProperty)
         )
         self._distinguished = self._find_distinguished(writes) if enabled else None
-        self._sources = self._find_sources()
         self.variables: set[bound.Variable] = {
             variable for variable in self._sources if enabled and not variable.assigned
         }
@@ -97,7 +102,7 @@ class Borrowing:
         if isinstance(node, bound.GetProperty):  # the target of a field is evaluated after its key
             return self.is_raw(node.target) and not isinstance(node.target, bound.CallGlobal)
         if isinstance(node, bound.ReadVariable):
-            return node.variable in self.variables
+            return self._borrows(node.variable)
         if isinstance(node, bound.IfNull):
             return self.is_raw(node.value) and is_data(node.fallback)
         if isinstance(node, bound.CallGlobal):
@@ -106,14 +111,15 @@ class Borrowing:
 
     def is_table(self, node: Any) -> bool:
         """Whether an expression is the literal of a variable that borrows."""
-        return self._tables.get(id(node)) in self.variables
+        table = self._tables.get(id(node))
+        return table is not None and self._borrows(table)
 
     def _is_raw_filter(self, node: bound.CallGlobal) -> bool:
         """Whether a call returns a new array of those items of host data that pass a test."""
         function = self.lambda_of(node)
         if function is None or node.name != "arrayFilter" or not self.is_raw(node.arguments[1]):
             return False
-        return self.variables.issuperset(function.parameters[:1]) and len(function.parameters) > 0
+        return len(function.parameters) > 0 and self._borrows(function.parameters[0])
 
     def is_edited(self, node: Any) -> bool:
         """Whether an expression reads a borrowing variable that is written through."""
@@ -125,54 +131,21 @@ class Borrowing:
         return None if root is None else self._origin_of(root)
 
     def _origin_of(self, variable: bound.Variable) -> bound.Variable:
-        seen = [variable]
-        while len(sources := self._sources[seen[-1]]) == 1:
+        seen = {variable: None}  # in order
+        current = variable
+        while current not in self._origins and len(sources := self._sources[current]) == 1:
             root = self._root(sources[0])
             if root is None or root in seen:
                 break
-            seen.append(root)
-        return seen[-1]
+            seen[root] = None
+            current = root
+        origin = self._origins.get(current, current)
+        self._origins.update(dict.fromkeys(seen, origin))
+        return origin
 
     def lambda_of(self, node: Any) -> bound.BoundFunction | None:
         """The lambda written as the argument of ``arrayMap`` or a similar function, else None."""
-        if not isinstance(node, bound.CallGlobal) or node.name in self._host_names:
-            return None
-        if node.name not in LAMBDA_PARAMETER or len(node.arguments) < 2:
-            return None
-        callee = node.arguments[0]
-        return callee.function if isinstance(callee, bound.MakeFunction) else None
-
-    # --- the values of variables
-
-    def _find_sources(self) -> dict[bound.Variable, list[Any]]:
-        sources: dict[bound.Variable, list[Any]] = {}
-        for node in self._nodes:
-            if isinstance(node, bound.Declare):
-                if node.value is not None and not node.early:
-                    sources.setdefault(node.variable, []).append(node.value)
-            elif isinstance(node, bound.ForIn):
-                sources.setdefault(node.value, []).append(node.collection)
-                self._elements.add(node.value)
-            elif isinstance(node, bound.CallValue):
-                self._add_arguments(node, sources)
-            elif (function := self.lambda_of(node)) is not None:
-                index = LAMBDA_PARAMETER[node.name]
-                if index < len(function.parameters):
-                    sources.setdefault(function.parameters[index], []).append(node.arguments[1])
-                    self._elements.add(function.parameters[index])
-        return sources
-
-    def _add_arguments(
-        self, node: bound.CallValue, sources: dict[bound.Variable, list[Any]]
-    ) -> None:
-        function = self._facts.callee(node)
-        if function is None or function.number not in self._direct:
-            return
-        for index, parameter in enumerate(function.parameters):
-            given = (
-                node.arguments[index] if index < len(node.arguments) else bound.Constant(value=None)
-            )
-            sources.setdefault(parameter, []).append(given)
+        return lambda_argument(node, self._host_names)
 
     # --- values that may be written
 
@@ -187,16 +160,26 @@ class Borrowing:
     # --- the largest set of variables that satisfies the rules
 
     def _settle(self) -> None:
-        changed = bool(self.variables)
-        users = [(node, below) for node in self._nodes if (below := parts(node))]
-        while changed:
-            before = len(self.variables)
-            self._copies.clear()
-            self.variables -= {v for v in self.variables if not self._is_bound_to_host(v)}
-            for node, below in users:
-                self.variables -= set(self._refused(node, below))
-            self.variables -= {v for v, count in self._copies.items() if count > 1}
-            changed = len(self.variables) != before
+        uses = [(node, below) for node in self._nodes if (below := parts(node))]
+        self._worklist = Worklist([*self._sources, *uses] if self.variables else ())
+        self._edited_roots = self._find_edited_roots()
+        self._worklist.run(self._check)
+
+    def _check(self, rule: bound.Variable | tuple[Any, list[Any]]) -> None:
+        """Remove the variables that a binding or a use refuses."""
+        if isinstance(rule, tuple):
+            refused = self.variables.intersection(self._refused(*rule))
+        else:
+            refused = set() if self._is_bound_to_host(rule) else {rule} & self.variables
+        self.variables -= refused
+        for variable in refused:
+            self._worklist.changed(variable)
+
+    def _borrows(self, variable: bound.Variable) -> bool:
+        if variable not in self.variables:
+            return False
+        self._worklist.read(variable)
+        return True
 
     def _is_bound_to_host(self, variable: bound.Variable) -> bool:
         sources = self._sources[variable]
@@ -270,13 +253,14 @@ class Borrowing:
             yield from {
                 variable
                 for variable, path in self._places(part)
-                if self._is_written(variable, path)
+                if may_be_at(path, self.edited[variable])
             }
         while isinstance(part, bound.IfNull):
             part = part.value
         if isinstance(part, bound.ReadVariable):
-            self._copies[part.variable] += 1
-            if part.variable.captured or self._is_repeated(node, part.variable):
+            copies = self._copies[part.variable]
+            copies.add(id(part))
+            if len(copies) > 1 or part.variable.captured or self._is_repeated(node, part.variable):
                 yield part.variable
             if part.variable in self._tables.values():  # making it is faster than copying it
                 yield part.variable
@@ -285,7 +269,7 @@ class Borrowing:
         """The borrowing variable at the root of an expression, else None."""
         kind = type(node)
         if kind is bound.ReadVariable:
-            return node.variable if node.variable in self.variables else None
+            return node.variable if self._borrows(node.variable) else None
         if kind is bound.GetProperty:
             return None if isinstance(node.target, bound.CallGlobal) else self._root(node.target)
         if kind is bound.IfNull and is_data(node.fallback):
@@ -312,56 +296,70 @@ class Borrowing:
             and first_field[1] != second_field[1]
         ):
             return True
-        return self._origins(self._root(first)).isdisjoint(self._origins(self._root(second)))
+        return self._roots(self._root(first)).isdisjoint(self._roots(self._root(second)))
 
-    def _origins(self, variable: bound.Variable) -> set[bound.Variable]:
-        """The variable, and all variables that its value may be a part of."""
-        origins, waiting = set[bound.Variable](), [variable]
+    def _roots(self, variable: bound.Variable) -> set[bound.Variable]:
+        """The variable, and those that its value may be a part of; of many, all variables."""
+        roots, waiting = set[bound.Variable](), [variable]
         while waiting:
             current = waiting.pop()
-            if current not in origins:
-                origins.add(current)
-                roots = [self._root(source) for source in self._sources.get(current, [])]
-                waiting += [root for root in roots if root is not None]
-        return origins
+            if current not in roots:
+                roots.add(current)
+                if len(roots) > _MAX_READS:
+                    return self.variables
+                above = map(self._root, self._sources.get(current, []))
+                waiting += [root for root in above if root is not None]
+        return roots
 
-    def _places(
-        self, node: Any, seen: frozenset[bound.Variable] = frozenset()
-    ) -> set[tuple[bound.Variable, tuple[Any, ...] | None]]:
+    def _find_edited_roots(self) -> dict[bound.Variable, set[bound.Variable]]:
+        """The edited variables that the values of other variables may be parts of."""
+        parts_of = defaultdict[bound.Variable, list[bound.Variable]](list)
+        for variable, sources in self._sources.items():
+            for root in map(self._root, sources):
+                if root is not None:
+                    parts_of[root].append(variable)
+        edited_roots = defaultdict[bound.Variable, set[bound.Variable]](set)
+        for edited in self.edited:
+            waiting = [edited]
+            while waiting:
+                variable = waiting.pop()
+                if edited not in edited_roots[variable]:
+                    edited_roots[variable].add(edited)
+                    waiting += parts_of[variable]
+        return edited_roots
+
+    def _places(self, node: Any) -> set[tuple[bound.Variable, tuple[Any, ...] | None]]:
         """The edited variables and paths that a raw expression may read; None for any path."""
+        places = set[tuple[bound.Variable, tuple[Any, ...] | None]]()
+        edited_roots = self._edited_roots.get(self._root(node), set())
+        waiting: list[tuple[Any, tuple[Any, ...]]] = [(node, ())] if edited_roots else []
+        for _ in range(_MAX_READS):
+            if not waiting:
+                return places
+            node, below = waiting.pop()
+            variable, keys = self._path(node)
+            if variable in self.edited:
+                places.add((variable, (*keys, *below)))
+            elif variable is not None:
+                inner = (ANY_KEY, *keys, *below) if variable in self._elements else (*keys, *below)
+                waiting += [(source, inner) for source in self._sources[variable]]
+        return {(variable, None) for variable in edited_roots}
+
+    def _path(self, node: Any) -> tuple[bound.Variable | None, list[Any]]:
+        """The borrowing variable that a raw expression reads, and the keys."""
         keys: list[Any] = []
-        while isinstance(node, bound.GetProperty | bound.IfNull | bound.CallGlobal):
+        while not isinstance(node, bound.ReadVariable):
             if isinstance(node, bound.GetProperty):
                 keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else ANY_KEY)
                 node = node.target
             elif isinstance(node, bound.IfNull):
                 node = node.value
-            elif self._is_raw_filter(node):
+            elif isinstance(node, bound.CallGlobal) and self._is_raw_filter(node):
                 keys[:1] = [ANY_KEY] * len(keys[:1])  # any of the items
                 node = node.arguments[1]
             else:
-                break
-        if not isinstance(node, bound.ReadVariable) or node.variable not in self.variables:
-            return set()
-        variable = node.variable
-        if variable in seen:
-            return {(origin, None) for origin in self._origins(variable) & self.edited.keys()}
-        if variable in self.edited:
-            return {(variable, tuple(keys))}
-        inner = [ANY_KEY, *keys] if variable in self._elements else keys
-        return {
-            (origin, None if path is None else (*path, *inner))
-            for source in self._sources.get(variable, [])
-            for origin, path in self._places(source, seen | {variable})
-        }
-
-    def _is_written(self, variable: bound.Variable, path: tuple[Any, ...] | None) -> bool:
-        """Whether the object at the path may be one that is written to."""
-        return path is None or any(
-            len(path) == len(written)
-            and all(key in (ANY_KEY, step) for key, step in zip(path, written, strict=True))
-            for written in self.edited[variable]
-        )
+                return None, keys
+        return (node.variable if self._borrows(node.variable) else None), keys
 
     def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
         """Whether a use only reads the part: it neither stores nor passes on the part itself."""
@@ -374,9 +372,9 @@ class Borrowing:
         if isinstance(node, bound.AssignProperty):
             return part is node.key
         if isinstance(node, bound.Declare):
-            return node.variable in self.variables
+            return self._borrows(node.variable)
         if isinstance(node, bound.ForIn):
-            return node.value in self.variables or not self._distinguishes(self._root(part))
+            return self._borrows(node.value) or not self._distinguishes(self._root(part))
         if isinstance(node, bound.CallGlobal):
             return self._is_looked_at(node, part)
         if isinstance(node, bound.CallValue):
@@ -384,7 +382,7 @@ class Borrowing:
             if function is None or part is node.callee:
                 return False
             index = [argument is part for argument in node.arguments].index(True)
-            return index < len(function.parameters) and function.parameters[index] in self.variables
+            return index < len(function.parameters) and self._borrows(function.parameters[index])
         return False
 
     def _is_looked_at(self, node: bound.CallGlobal, part: Any) -> bool:
@@ -393,7 +391,7 @@ class Borrowing:
         function = self.lambda_of(node)
         if function is not None and part is node.arguments[1]:
             index = LAMBDA_PARAMETER[node.name]
-            return index < len(function.parameters) and function.parameters[index] in self.variables
+            return index < len(function.parameters) and self._borrows(function.parameters[index])
         return function is None and node.name not in HANDS_ON
 
     def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:

@@ -30,3 +30,13 @@ def formatted_arguments(node: bound.CallGlobal) -> tuple[Any, ...]:
     """The arguments of ``print``, and of ``jsonStringify`` without a number of spaces."""
     is_compact = node.name == "jsonStringify" and len(node.arguments) == 1
     return node.arguments if node.name == "print" or is_compact else ()
+
+
+def lambda_argument(node: Any, host_names: frozenset[str]) -> bound.BoundFunction | None:
+    """The lambda written as the argument of ``arrayMap`` or a similar function, else None."""
+    if not isinstance(node, bound.CallGlobal) or node.name in host_names:
+        return None
+    if node.name not in LAMBDA_PARAMETER or len(node.arguments) < 2:
+        return None
+    callee = node.arguments[0]
+    return callee.function if isinstance(callee, bound.MakeFunction) else None

@@ -21,11 +21,11 @@ def field(node: Any) -> tuple[bound.Variable, Any] | None:
 
 
 def path_of_write(node: bound.AssignProperty) -> tuple[bound.Variable | None, list[Any]]:
-    """The variable that is written through, and the keys of the path; None for a computed key."""
-    keys: list[Any] = [node.key.value if isinstance(node.key, bound.Constant) else None]
+    """The variable that is written through, and the keys of the path, some ``ANY_KEY``."""
+    keys: list[Any] = [node.key.value if isinstance(node.key, bound.Constant) else ANY_KEY]
     target = node.target
     while isinstance(target, bound.GetProperty):
-        keys.insert(0, target.key.value if isinstance(target.key, bound.Constant) else None)
+        keys.insert(0, target.key.value if isinstance(target.key, bound.Constant) else ANY_KEY)
         target = target.target
     return (target.variable if isinstance(target, bound.ReadVariable) else None), keys
 
@@ -55,3 +55,12 @@ def keys_in(nodes: Iterable[Any]) -> Iterator[Any]:
             yield node.key
         elif isinstance(node, bound.MakeObject):
             yield from (key for key, _ in node.items)
+
+
+def may_be_at(path: tuple[Any, ...] | None, paths: Iterable[tuple[Any, ...]]) -> bool:
+    """Whether an object at a path, None for any, may be at one of other paths."""
+    return path is None or any(
+        len(path) == len(other)
+        and all(key in (ANY_KEY, step) for key, step in zip(path, other, strict=True))
+        for other in paths
+    )

@@ -10,6 +10,7 @@ be skipped).
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.call_graph import callers_by_callee, with_callers
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.runtime.errors import EngineError
@@ -42,31 +43,24 @@ class Effects:
 
     def _harmless_functions(self) -> set[int]:
         """Functions whose calls have no effects and raise no errors."""
-        candidates = set(self.facts.functions)
-        changed = True
-        while changed:
-            bad = {
-                number
-                for number in candidates
-                if not self._is_harmless(self.facts.functions[number], candidates)
-            }
-            candidates -= bad
-            changed = bool(bad)
-        return candidates
+        harmful = {
+            number for number, nodes in self.facts.own.items() if any(map(self._is_harmful, nodes))
+        }
+        return self.facts.functions.keys() - with_callers(harmful, callers_by_callee(self.facts))
 
-    def _is_harmless(self, function: bound.BoundFunction, candidates: set[int]) -> bool:
-        for node in self.facts.own[function.number]:
-            if isinstance(node, bound.AssignProperty | bound.Throw | bound.Try):
+    def _is_harmful(self, node: Any) -> bool:
+        """Whether a node has effects or may raise errors, apart from calls of known functions."""
+        match node:
+            case bound.AssignProperty() | bound.Throw() | bound.Try():
+                return True
+            case bound.AssignVariable():
+                return node.outer or node.variable.captured
+            case bound.CallGlobal():
+                return not self.is_pure_library(node)
+            case bound.CallValue():
+                return self.facts.callee(node) is None
+            case _:
                 return False
-            if isinstance(node, bound.AssignVariable) and (node.outer or node.variable.captured):
-                return False
-            if isinstance(node, bound.CallGlobal) and not self.is_pure_library(node):
-                return False
-            if isinstance(node, bound.CallValue):
-                callee = self.facts.callee(node)
-                if callee is None or callee.number not in candidates:
-                    return False
-        return True
 
     def is_pure_library(self, node: bound.CallGlobal) -> bool:
         """A call of a library function without effects."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.call_graph import callers_by_callee, with_callers
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.stdlib.table import STL
 
@@ -19,30 +20,31 @@ def find_suspending(
     An unknown value can be a suspending function if any suspending function is used as a value,
     including async host functions.
     """
-
-    def suspends(node: Any) -> bool:
-        if isinstance(node, bound.CallGlobal):
-            if node.name in async_names:
-                return True
-            entry = STL.get(node.name)
-            callback = entry is not None and entry.form == "callback"
-            return dynamic and callback and node.name not in functions
-        if isinstance(node, bound.CallValue):
-            function = facts.callee(node)
-            if function is None or not isinstance(node.callee, bound.ReadVariable):
-                return dynamic
-            return function.number in suspending
-        return False
-
-    suspending: set[int] = set()
+    starts, unknown = set[int](), set[int]()
+    for body in bodies:
+        for node in facts.own[body.number]:
+            if isinstance(node, bound.CallGlobal) and node.name in async_names:
+                starts.add(body.number)
+            elif _calls_unknown(node, facts, functions):
+                unknown.add(body.number)
     dynamic = any(_names_async(node, async_names) for f in bodies for node in facts.own[f.number])
-    while True:
-        current = {f.number for f in bodies if any(map(suspends, facts.own[f.number]))}
-        escaped = current - {function.number for function in facts.direct.values()} - {0}
-        if current == suspending and dynamic == (dynamic or bool(escaped)):
-            return suspending, dynamic
-        suspending = current
-        dynamic = dynamic or bool(escaped)
+    direct = {function.number for function in facts.direct.values()} | {0}
+    callers = callers_by_callee(facts)
+    if not dynamic:
+        suspending = with_callers(starts, callers)
+        if suspending <= direct:
+            return suspending, False
+    return with_callers(starts | unknown, callers), True
+
+
+def _calls_unknown(node: Any, facts: TypeFacts, functions: frozenset[str]) -> bool:
+    """Whether a call may reach any function that is used as a value."""
+    if isinstance(node, bound.CallGlobal):
+        entry = STL.get(node.name)
+        return entry is not None and entry.form == "callback" and node.name not in functions
+    if isinstance(node, bound.CallValue):
+        return facts.callee(node) is None or not isinstance(node.callee, bound.ReadVariable)
+    return False
 
 
 def _names_async(node: Any, async_names: frozenset[str]) -> bool:

@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.visitor import everything, own_nodes, parts
+from hoglet.hog.python.analysis.worklist import Worklist
 from hoglet.hog.stdlib.table import STL
 
 SMALL_STEP: Final = 65_536
@@ -208,25 +209,25 @@ class TypeFacts:
             if function.number not in self._closed:
                 for parameter in function.parameters:
                     self.variables[parameter] = "A"
-        teaching = [node for node in self._nodes if isinstance(node, _TEACHING)]
-        returns = {
-            number: [node for node in nodes if isinstance(node, bound.Return)]
+        for number, function in self.functions.items():
+            self.results[number] = None if always_returns(function.body) else "N"
+        self._worklist = Worklist(
+            (number, node)
             for number, nodes in self.own.items()
-        }
-        changed = True
-        while changed:
-            before = dict(self.variables), dict(self.results)
-            for node in teaching:
-                self._learn(node)
-            for number, function in self.functions.items():
-                self._learn_result(function, returns[number])
-            changed = before != (self.variables, self.results)
+            for node in nodes
+            if isinstance(node, _TEACHING)
+        )
+        self._worklist.run(lambda rule: self._learn(*rule))
         self._final = {}
 
     def _meet(self, variable: bound.Variable, kind: str | None) -> None:
-        self.variables[variable] = join(self.variables.get(variable), kind)
+        known = self.variables.get(variable)
+        self.variables[variable] = joined = join(known, kind)
+        if joined != known:
+            self._worklist.changed(variable)
 
-    def _learn(self, node: Any) -> None:
+    def _learn(self, number: int, node: Any) -> None:
+        """Learn from a node of a function."""
         if isinstance(node, bound.Declare):
             self._meet(node.variable, "N" if node.value is None else self.kind(node.value))
             if node.early:
@@ -245,6 +246,8 @@ class TypeFacts:
                 self._meet(variable, "A" if variable is node.error_type else "E")
         elif isinstance(node, bound.CallValue):
             self._learn_call(node)
+        else:
+            self._learn_result(number, node)
 
     def _item_kind(self, node: Any) -> str:
         """The kind of the items of a collection."""
@@ -278,13 +281,12 @@ class TypeFacts:
             given = index < len(node.arguments)
             self._meet(parameter, self.kind(node.arguments[index]) if given else "N")
 
-    def _learn_result(self, function: bound.BoundFunction, returns: list[bound.Return]) -> None:
-        kind = self.results.get(function.number)
-        for node in returns:
-            kind = join(kind, "N" if node.value is None else self.kind(node.value))
-        if not always_returns(function.body):
-            kind = join(kind, "N")
-        self.results[function.number] = kind
+    def _learn_result(self, number: int, node: bound.Return) -> None:
+        known = self.results[number]
+        joined = join(known, "N" if node.value is None else self.kind(node.value))
+        if joined != known:
+            self.results[number] = joined
+            self._worklist.changed(number)
 
     def kind(self, node: Any) -> str | None:
         """The kind of an expression, None while nothing is known."""
@@ -299,6 +301,7 @@ class TypeFacts:
             case bound.Constant():
                 return constant_kind(node.value)
             case bound.ReadVariable():
+                self._worklist.read(node.variable)
                 known = self.variables.get(node.variable)
                 return "C" if known == "Z" else known
             case bound.Arithmetic():
@@ -318,12 +321,18 @@ class TypeFacts:
             case bound.MakeObject():
                 return "D"
             case bound.CallValue():
-                function = self.callee(node)
-                return "A" if function is None else self.results.get(function.number)
+                return self._result_kind(node)
             case bound.CallGlobal():
                 return self._library_kind(node)
             case _:
                 return "A"
+
+    def _result_kind(self, node: bound.CallValue) -> str | None:
+        function = self.callee(node)
+        if function is None:
+            return "A"
+        self._worklist.read(function.number)
+        return self.results.get(function.number)
 
     def _library_kind(self, node: bound.CallGlobal) -> str | None:
         entry = STL.get(node.name)
@@ -342,6 +351,7 @@ _TEACHING: Final = (
     bound.ForIn,
     bound.Try,
     bound.CallValue,
+    bound.Return,
 )
 
 

@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.paths import ANY_KEY, is_new, path_of_write
+from hoglet.hog.python.analysis.paths import ANY_KEY, is_new, may_be_at, path_of_write
 
 _MAX_EDITS: Final = 64
+_MAX_COMPUTED: Final = 64
+"""Paths with computed keys through one variable; more are taken to reach everything."""
+
+type _Paths = set[tuple[Any, ...]]
 
 
 class Writes:
@@ -24,6 +28,7 @@ class Writes:
     def __init__(self, nodes: Sequence[Any]) -> None:
         self._nodes = nodes
         self._owned = self._find_owned()
+        self._assigned = self._find_assigned()
         self.edited = self._find_edited()
 
     def is_own(self, target: Any) -> bool:
@@ -40,7 +45,7 @@ class Writes:
             return False
         return not path or (
             (ANY_KEY not in path and is_new(self._owned[target.variable], path))
-            and not any(self._replaces(node, target.variable, path) for node in self._nodes)
+            and not self._is_replaced(target.variable, path)
         )
 
     def _find_owned(self) -> dict[bound.Variable, Any]:
@@ -53,23 +58,25 @@ class Writes:
             and isinstance(node.value, bound.MakeObject | bound.MakeArray | bound.ReadGlobal)
         }
 
-    def _replaces(self, node: Any, variable: bound.Variable, path: list[Any]) -> bool:
+    def _is_replaced(self, variable: bound.Variable, path: list[Any]) -> bool:
         """Whether a statement may assign the object at the path or one that contains it."""
-        if not isinstance(node, bound.AssignProperty):
-            return False
-        keys = [node.key]
-        target = node.target
-        while isinstance(target, bound.GetProperty):
-            keys.insert(0, target.key)
-            target = target.target
-        if not isinstance(target, bound.ReadVariable) or target.variable is not variable:
-            return False
-        if len(keys) > len(path):
-            return False
-        return all(
-            not isinstance(key, bound.Constant) or key.value == step
-            for key, step in zip(keys, path, strict=False)
+        constant, computed = self._assigned.get(variable, (set(), set()))
+        return (
+            any(tuple(path[:length]) in constant for length in range(1, len(path) + 1))
+            or len(computed) > _MAX_COMPUTED
+            or any(may_be_at(keys, [tuple(path[: len(keys)])]) for keys in computed)
         )
+
+    def _find_assigned(self) -> dict[bound.Variable, tuple[_Paths, _Paths]]:
+        """The paths that are assigned through each variable: with constant, with computed keys."""
+        assigned: dict[bound.Variable, tuple[_Paths, _Paths]] = {}
+        for node in self._nodes:
+            if isinstance(node, bound.AssignProperty):
+                variable, keys = path_of_write(node)
+                if variable is not None:
+                    constant, computed = assigned.setdefault(variable, (set(), set()))
+                    (computed if ANY_KEY in keys else constant).add(tuple(keys))
+        return assigned
 
     def _find_edited(self) -> dict[bound.Variable, set[tuple[str, ...]]]:
         """Variables with a copy of a global that is written to, with the changed paths."""
