@@ -322,13 +322,12 @@ def test_keys_that_objects_of_a_returned_literal_share_are_charged() -> None:
 
 def test_values_that_contain_themselves_are_collected_before_they_fill_the_process():
     source = "let a := {'items': range(100000)}; a.self := a; return 1"
-    execution = Execution(compile_python(compile_program(source)))
+    program = compile_python(compile_program(source))
     before = process_bytes()
     gc.disable()  # few containers, so Python would collect them too late
     try:
         for _ in range(300):  # a gigabyte
-            execution.begin_again({}, Budget())
-            execution.start()
+            Execution(program).start()
         grown = process_bytes() - before
     finally:
         gc.enable()

@@ -261,15 +261,17 @@ def measure(file: Path, source: str, values: JsonObject) -> float:
         ValueError: it fails, or its output differs from the expected one.
     """
     from hoglet.hog.compile import compile_program
+    from hoglet.hog.python.execution import Execution
     from hoglet.hog.python.program import compile_python
-    from hoglet.hog.python.run_to_end import run_program
+    from hoglet.hog.python.run_to_end import run_program, run_to_end
 
     program = compile_python(compile_program(source))
     _check(file, run_program(program, globals=values))
     times: list[float] = []
     while len(times) < _MIN_RUNS or (len(times) < _MAX_RUNS and sum(times) < _ENOUGH_S):
+        lines: list[str] = []
         start = time.perf_counter()
-        run_program(program, globals=values)
+        run_to_end(Execution(program, globals=values, on_print=lines.append))
         times.append(time.perf_counter() - start)
     return statistics.median(times) * 1000
 

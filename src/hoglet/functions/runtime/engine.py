@@ -27,7 +27,7 @@ from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.predicate import compile_predicate
 from hoglet.hog.python.program import CompiledProgram, compile_expression, compile_python
-from hoglet.hog.python.steps import Failed, Finished, ProgramHost
+from hoglet.hog.python.steps import Failed, Finished, HostCallRequest, ProgramHost
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import RunError
 from hoglet.hog.runtime.formatting import as_text
@@ -94,8 +94,10 @@ class ProgramRunner:
         self._pinned = pinned
         self._with_trace = with_trace
         self._host = host
-        self._execution: _Run | None = None
+        self._functions = ProgramHost(host.functions)
+        self._program: CompiledProgram | None = None
         self._budget = Budget(timeout_s=0)
+        self._runs = 0
 
     def run(
         self,
@@ -125,37 +127,36 @@ class ProgramRunner:
         except SourceError as error:
             return Ended(0, [], error=f"The code does not compile. {error}", error_class="hog")
         step = execution.replay(entries) if entries else execution.start()
-        while not isinstance(step, Finished | Failed):
+        while isinstance(step, HostCallRequest):
             try:
                 call = (step.name, self._host.read_call(step.name, step.args))
             except HostRefused as refused:
                 step = execution.fail(str(refused))
             else:
                 return _ended(execution, call=call, arguments=step.args)
-        if isinstance(step, Failed):
-            is_limit = step.error.kind in _LIMITS
-            kind = "timeout" if is_limit else "hog"
-            return _ended(execution, error=_error_text(step.error), error_class=kind)
-        return _ended(execution, step.result)
+        if isinstance(step, Finished):
+            return _ended(execution, step.result)
+        is_limit = step.error.kind in _LIMITS
+        kind = "timeout" if is_limit else "hog"
+        return _ended(execution, error=_error_text(step.error), error_class=kind)
 
     def _begin(self, values: Globals, budget: Budget) -> "_Run":
-        host, execution = self._host, self._execution
-        if execution is not None:
-            execution.begin_again(values, budget)
-            return execution
-        program = _program(self._source, host.async_names, trace=self._with_trace)
+        """A new execution: making one takes half the time of resetting one."""
+        if self._program is None:
+            names = self._host.async_names
+            self._program = _program(self._source, names, trace=self._with_trace)
         pinned = self._pinned
-        self._execution = execution = _Run(
-            program,
-            output=host,
-            host=ProgramHost(host.functions),
+        self._runs += 1
+        return _Run(
+            self._program,
+            output=self._host,
+            host=self._functions,
             globals=values,
             budget=budget,
             clock=None if pinned is None else FixedClock(datetime.fromisoformat(pinned.now)),
-            seed=None if pinned is None else pinned.seed,
+            seed=None if pinned is None else pinned.seed + self._runs - 1,
             shares_data=True,
         )
-        return execution
 
 
 def compile_filter(condition: ConditionTree) -> Predicate:
@@ -258,15 +259,26 @@ def _error_text(error: RunError) -> str:
     return error.message if error.type == "Error" else f"{error.type}: {error.message}"
 
 
-def _ended(execution: Execution, value: Any = None, **outcome: Any) -> Ended:
+def _ended(
+    execution: Execution,
+    value: Any = None,
+    *,
+    call: tuple[str, JsonObject] | None = None,
+    arguments: list[Any] | None = None,
+    error: str | None = None,
+    error_class: str | None = None,
+) -> Ended:
     return Ended(
         execution.used_s * 1000,
         execution.journal,
         execution.ops,
         execution.charged_bytes,
         value,
-        trace=execution.steps,
-        **outcome,
+        call,
+        [] if arguments is None else arguments,
+        error,
+        error_class,
+        execution.steps,
     )
 
 

@@ -9,18 +9,17 @@ docs/spec/hog-language.md#12-bytecode.
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import perf_counter
 from types import GeneratorType, TracebackType
 from typing import Any
 
-from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.failures import failure_of
 from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import MemoryMeter, recent_figures
 from hoglet.hog.python.program import CompiledProgram, LoadedProgram, load_for
-from hoglet.hog.python.run_services import NOTHING_PARSED, RunServices, thrown
-from hoglet.hog.python.steps import NO_CHUNKS, Failed, Finished, HostCallRequest, Step
+from hoglet.hog.python.run_services import RunServices, thrown
+from hoglet.hog.python.steps import Failed, Finished, HostCallRequest, Step
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
@@ -71,22 +70,6 @@ class Execution(RunServices):
             given = dict(given)
         self._loaded = loaded = load_for(self.program, given)
         return self._advance(loaded, loaded.main, 1, given)
-
-    def begin_again(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (the language's own word)
-        """Reset; :meth:`start` or :meth:`replay` then starts a run with other globals.
-
-        For many short runs of one program, where creating the execution would dominate. The clock
-        and the random source stay.
-        """
-        self.globals, self.budget = globals, budget
-        if self._charged:
-            recent_figures.add_allocated(self._charged)
-        self.ops, self.used_s, self._steps, self._printed = 0, 0.0, 0, 0
-        self.alarmed, self.parsed_json = False, NOTHING_PARSED
-        self._generator, self._journal = None, None
-        self._memory, self._charged = None, 0
-        self._imported, self._chunks = NO_CHUNKS, ()
-        self._traced = None
 
     def resume(self, value: Any) -> Step:
         """Continue with the result of the call; plain data, recorded in the journal."""
@@ -264,6 +247,7 @@ class Execution(RunServices):
             raise meter.memory_exceeded(self.budget.memory_bytes, size)
         if self._memory is None and self._charged + size <= self.budget.memory_bytes >> 3:
             self._charged += size
+            recent_figures.add_allocated(size)
         else:
             memory = self._memory or self._open_memory()
             memory.charged += size

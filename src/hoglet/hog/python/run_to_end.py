@@ -87,9 +87,7 @@ def run_program(
         clock=clock,
         seed=seed,
     )
-    step = execution.start()
-    while type(step) is HostCallRequest:
-        step = _answer(execution, step, functions)
+    step = run_to_end(execution, functions)
     return ProgramOutcome(
         result=step.result if type(step) is Finished else None,
         error=step.error if type(step) is Failed else None,
@@ -98,6 +96,16 @@ def run_program(
         journal=execution.journal,
         trace=execution.trace,
     )
+
+
+def run_to_end(
+    execution: Execution, functions: Mapping[str, Callable[..., Any]] = NO_FUNCTIONS
+) -> Finished | Failed:
+    """Run an execution that has not started; suspending calls are answered at once."""
+    step = execution.start()
+    while isinstance(step, HostCallRequest):
+        step = _answer(execution, step, functions)
+    return step
 
 
 def _writer(lines: list[str], on_print: Callable[[str], None]) -> Callable[[str], None]:
