@@ -6,12 +6,12 @@ import threading
 import time
 import uuid
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import httpx
 import pytest
 
-from support.hoglet_process import run_hoglet
+from support.hoglet_process import HogletProcess, run_hoglet
 from support.receiver import Receiver
 from support.server import KEY, TOKEN, RunningServer
 from support.waiting import wait_for
@@ -22,6 +22,11 @@ _QUERY = "/api/projects/1/query/"
 
 def hoglet(server: RunningServer, *words: str) -> subprocess.CompletedProcess[str]:
     return run_hoglet(*words, env=server.environment, timeout=SECONDS)
+
+
+def start(server: RunningServer, *words: str) -> subprocess.Popen[str]:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return HogletProcess(words, env=server.environment, **pipes)
 
 
 class Sender:
@@ -205,15 +210,88 @@ def test_an_archive_that_ends_early_is_no_backup(server: RunningServer, tmp_path
     assert done.returncode == 0, done.stderr  # and the next one is not held up
 
 
+@pytest.fixture
+def large(server: RunningServer):
+    """The data of the server is larger than what waits between it and a client."""
+    filler = server.data_dir / "warehouse" / "filler"
+    filler.write_bytes(bytes(64 * 1024**2))
+    yield server
+    filler.unlink()
+
+
+def test_a_client_that_leaves_in_the_middle_holds_up_no_other(
+    large: RunningServer, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        with _asked_for_a_backup(large) as connection:
+            received = 0
+            while received < 1024**2:
+                received += len(connection.recv(65_536))
+        wait_for(lambda: not list(large.data_dir.glob("backup-*")))
+
+    done = hoglet(large, "backup", str(tmp_path / "copy"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_commands_do_not_write_to_one_folder(large: RunningServer, tmp_path: Path) -> None:
+    partial = tmp_path / "copy.partial"
+    with _asked_for_a_backup(large) as connection:
+        proxy = socket.create_server(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+        words = ("backup", str(tmp_path / "copy"), "--url", url, "--key", KEY)
+        first = start(large, *words)
+        answered, _ = proxy.accept()
+        answered.sendall(connection.recv(1024**2))
+        wait_for(partial.exists)
+        second = start(large, *words)
+        other, _ = proxy.accept()
+        other.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        refused = second.communicate(timeout=SECONDS)[1]
+        assert second.returncode == 2, refused
+        assert refused.count("\n") == 1
+        assert "Another command is writing to" in refused
+        assert partial.exists()
+        answered.close()
+        first.communicate(timeout=SECONDS)
+
+    done = hoglet(large, "backup", str(tmp_path / "copy"))
+    assert done.returncode == 0, done.stderr
+    assert not partial.exists()
+
+
+def test_a_server_that_is_killed_meanwhile_is_one_sentence(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as killed:
+        url = f"http://127.0.0.1:{killed.getsockname()[1]}"
+        words = ("backup", str(tmp_path / "copy"), "--url", url, "--key", KEY)
+        command = start(server, *words)
+        connection, _ = killed.accept()
+        with connection:
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n" + bytes(512)
+            )
+        errors = command.communicate(timeout=SECONDS)[1]
+
+    assert (command.returncode, errors.count("\n")) == (1, 1), errors
+    assert "The backup ended early (the server closed the connection)" in errors
+    assert not (tmp_path / "copy").exists()
+
+
 def test_a_client_that_leaves_before_the_response_leaves_nothing(
     server: RunningServer, tmp_path: Path
 ) -> None:
-    request = f"POST /_backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n\r\n"
     for _ in range(3):
-        with socket.create_connection(("127.0.0.1", server.port)) as connection:
-            connection.sendall(request.encode())
+        with _asked_for_a_backup(server):
             wait_for(lambda: list(server.data_dir.glob("backup-*")))
         wait_for(lambda: not list(server.data_dir.glob("backup-*")))
 
     done = hoglet(server, "backup", str(tmp_path / "copy"))
     assert done.returncode == 0, done.stderr
+
+
+def _asked_for_a_backup(server: RunningServer) -> socket.socket:
+    request = f"POST /_backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n\r\n"
+    connection = socket.create_connection(("127.0.0.1", server.port))
+    connection.sendall(request.encode())
+    return connection

@@ -1,5 +1,6 @@
 """``hoglet backup`` and ``hoglet restore``: copy a data folder while its server runs, and back."""
 
+import fcntl
 import os
 import shutil
 import tarfile
@@ -7,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Generator
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -48,12 +50,9 @@ def backup(
         _check_one_source(context)
         url = None
     _check_new(folder)
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    with _requested(data_dir, url, key) as response, _writing(folder):
+    with _requested(data_dir, url, key) as response, _partial(folder) as partial:
         _extract(response, partial)
-    _check_complete(partial)
-    with _writing(folder):
+        _check_complete(partial)
         has_key = url is None and _copy_key(data_dir, partial)
         partial.rename(folder)
     print(f"The backup is in {folder}.")
@@ -70,13 +69,11 @@ def restore(
     """Restore a backup to a new data folder, on which a server can then be started."""
     _check_complete(folder)
     _check_new(data_dir)
-    partial = data_dir.with_name(data_dir.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
     from hoglet.app.backup.layout import MANIFEST
 
     ignored = shutil.ignore_patterns(MANIFEST)
-    with _writing(data_dir):
-        shutil.copytree(folder, partial, symlinks=True, ignore=ignored)
+    with _partial(data_dir) as partial:
+        shutil.copytree(folder, partial, symlinks=True, ignore=ignored, dirs_exist_ok=True)
         partial.chmod(0o700)
         if data_dir.exists():
             data_dir.rmdir()
@@ -91,6 +88,41 @@ def _check_one_source(context: typer.Context) -> None:
     source = context.get_parameter_source("url")
     if source is not None and source.name == "COMMANDLINE":
         raise BadUsage("--data-dir and --url name two servers: use only one of them.")
+
+
+@contextmanager
+def _partial(folder: Path) -> Generator[Path]:
+    """An empty folder beside this one, which is renamed when it is complete.
+
+    Raises:
+        BadUsage: another command writes to it.
+        BadBackup: a file cannot be read or written.
+    """
+    partial = folder.with_name(folder.name + ".partial")
+    with _writing(folder):
+        partial.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            _lock(opened, partial)
+            for path in partial.iterdir():  # what a killed command left
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            yield partial
+        finally:
+            os.close(opened)
+
+
+def _lock(opened: int, partial: Path) -> None:
+    """Keep other commands from a folder until it is closed, where its file system can."""
+    is_held = False
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        is_held = True
+    except OSError:
+        return
+    is_renamed = not partial.exists() or not os.path.samestat(os.fstat(opened), partial.stat())
+    if is_held or is_renamed:
+        raise BadUsage(f"Another command is writing to {partial}; wait until it has ended.")
 
 
 @contextmanager
@@ -173,15 +205,16 @@ def _detail(error: urllib.error.HTTPError) -> str:
 
 def _extract(response: IO[bytes], folder: Path) -> None:
     """Unpack the archive as it arrives."""
-    folder.mkdir(mode=0o700, parents=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), DownloadColumn())
     with Progress(*columns, transient=True, disable=not os.isatty(2)) as progress:
         counted = _CountedFile(response, progress)
         try:
             with tarfile.open(fileobj=counted, mode="r|") as archive:  # type: ignore[call-overload]
                 archive.extractall(folder, filter="tar")
-        except (tarfile.TarError, OSError) as error:
-            raise BadBackup(f"The backup ended early ({error}); {folder} is incomplete.") from None
+        except (tarfile.TarError, HTTPException, OSError) as error:
+            is_cut = isinstance(error, HTTPException)
+            reason = "the server closed the connection" if is_cut else error
+            raise BadBackup(f"The backup ended early ({reason}); {folder} is incomplete.") from None
 
 
 class _CountedFile:

@@ -10,8 +10,9 @@ Source: docs/adr/0020-online-backup.md.
 import asyncio
 import secrets
 import tarfile
+import threading
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ class BackupResponse(StreamingResponse):
     """Sends a folder as a tar archive, and removes it in any case.
 
     A client may leave before the first chunk. Then the content is never iterated, and a ``finally``
-    in its generator would not run.
+    in its generator would not run. If the client leaves later, the generator is cancelled wherever
+    it waits, also within a ``finally``. So all of that is done here.
 
     Args:
         folder: its content is sent.
@@ -54,14 +56,17 @@ class BackupResponse(StreamingResponse):
     """
 
     def __init__(self, folder: Path, stack: AsyncExitStack) -> None:
-        self._content = tar_stream(folder)
+        self._archive = Archive(folder)
         self._stack = stack
-        super().__init__(self._content, media_type="application/x-tar")
+        super().__init__(self._archive.chunks(), media_type="application/x-tar")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the archive."""
-        async with self._stack, aclosing(self._content):
-            await super().__call__(scope, receive, send)
+        async with self._stack:
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                await self._archive.close()
 
 
 def _check_staff(principal: Principal) -> None:
@@ -79,48 +84,72 @@ _CHUNK_BYTES = 1024 * 1024
 _CHUNKS = 8  # chunks waiting for a slow reader
 
 
-async def tar_stream(folder: Path) -> AsyncGenerator[bytes]:
-    """The content of a folder as chunks of one tar archive."""
-    loop = asyncio.get_running_loop()
-    chunks: asyncio.Queue[bytes | None] = asyncio.Queue(_CHUNKS)
-    packing = asyncio.create_task(asyncio.to_thread(_pack, folder, _QueueFile(chunks, loop)))
-    ended = asyncio.create_task(_announce_end(packing, chunks))
-    try:
-        while (chunk := await chunks.get()) is not None:
+class Archive:
+    """A folder as one tar archive, packed by a thread while it is read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = _QueueFile(asyncio.get_running_loop())
+        self._packing: asyncio.Task[None] | None = None
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        """The content, once.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        self._packing = asyncio.create_task(asyncio.to_thread(_pack, self._folder, self._file))
+        self._packing.add_done_callback(lambda _: self._file.end())
+        while (chunk := await self._file.read()) is not None:
             yield chunk
-        await packing  # an error while packing aborts the response
-    finally:
-        ended.cancel()
-        await _drain(packing, chunks)
+        await self._packing
 
-
-async def _announce_end(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None]) -> None:
-    await asyncio.wait([packing])
-    await chunks.put(None)
-
-
-async def _drain(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None]) -> None:
-    """Let the thread finish after the reader disconnected: it may be waiting for queue space."""
-    while not packing.done():
-        while not chunks.empty():
-            chunks.get_nowait()
-        await asyncio.sleep(0.01)
+    async def close(self) -> None:
+        """End the thread, also if nobody reads the rest."""
+        self._file.abandon()
+        if self._packing is not None:
+            await asyncio.gather(self._packing, return_exceptions=True)
 
 
 def _pack(folder: Path, file: "_QueueFile") -> None:
     target: Any = file  # write-only, although the annotation requires a complete file object
-    with tarfile.open(fileobj=target, mode="w|", bufsize=_CHUNK_BYTES) as archive:
+    with suppress(_Abandoned), tarfile.open(fileobj=target, mode="w|", bufsize=_CHUNK_BYTES) as tar:
         for path in sorted(folder.iterdir()):
-            archive.add(path, arcname=path.name)
+            tar.add(path, arcname=path.name)
+
+
+class _Abandoned(Exception):
+    """Nobody reads the rest of the archive."""
 
 
 class _QueueFile:
     """The file that ``tarfile`` writes to; blocks while the reader is behind."""
 
-    def __init__(self, chunks: asyncio.Queue[Any], loop: asyncio.AbstractEventLoop) -> None:
-        self._chunks = chunks
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._loop = loop
+        self._room = threading.Semaphore(_CHUNKS)
+        self._is_abandoned = False
 
     def write(self, data: bytes) -> int:
-        asyncio.run_coroutine_threadsafe(self._chunks.put(bytes(data)), self._loop).result()
+        if not self._is_abandoned:
+            self._room.acquire()
+        if self._is_abandoned:
+            raise _Abandoned
+        self._loop.call_soon_threadsafe(self._chunks.put_nowait, bytes(data))
         return len(data)
+
+    async def read(self) -> bytes | None:
+        """The next chunk; None after the last one."""
+        chunk = await self._chunks.get()
+        self._room.release()
+        return chunk
+
+    def end(self) -> None:
+        """Nothing more is written."""
+        self._chunks.put_nowait(None)
+
+    def abandon(self) -> None:
+        """Let ``write`` fail: nothing more is read."""
+        self._is_abandoned = True
+        self._room.release()
