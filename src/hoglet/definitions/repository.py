@@ -16,7 +16,7 @@ from hoglet.definitions.tables import (
     PropertyDefinitionRow,
 )
 from hoglet.kit.clock import new_id
-from hoglet.store.database import insert_into
+from hoglet.store.database import insert_into, insert_rows
 
 type PropertyKey = tuple[str, str]
 """Kind and name, e.g. ``("event", "price")``."""
@@ -140,8 +140,7 @@ async def save_properties(
             "is_deleted": False,
         },
     )
-    connection = await session.connection()
-    await connection.execute(upsert, rows)
+    await insert_rows(session, upsert, rows)
 
 
 async def count_properties(session: AsyncSession, project_id: int, kind: str) -> int:
@@ -187,8 +186,7 @@ async def save_events(
         set_={"last_seen_at": at},
         where=or_(row.last_seen_at.is_(None), row.last_seen_at <= at - SEEN_EVERY),
     )
-    connection = await session.connection()
-    await connection.execute(upsert, rows)
+    await insert_rows(session, upsert, rows)
 
 
 async def count_event_properties(session: AsyncSession, project_id: int) -> int:
@@ -203,9 +201,8 @@ async def save_event_properties(
     """Store that events have properties: ``[("buy", "price")]``."""
     rows = [{"project_id": project_id, "event": event, "property": name} for event, name in pairs]
     if rows:
-        connection = await session.connection()
         insert = insert_into(session, EventPropertyRow).on_conflict_do_nothing()
-        await connection.execute(insert, rows)
+        await insert_rows(session, insert, rows)
 
 
 async def dropped_kinds(session: AsyncSession, project_id: int) -> set[str]:

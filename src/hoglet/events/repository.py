@@ -28,7 +28,7 @@ from hoglet.events.tables import (
     PersonRow,
     RetiredDistinctIdRow,
 )
-from hoglet.store.database import Base, insert_into, values_of
+from hoglet.store.database import Base, insert_into, insert_rows, values_of
 
 _NAMES_PER_STATEMENT = 500
 
@@ -343,10 +343,9 @@ async def _upsert(
     statement = insert_into(session, table)
     changed = [name for name in rows[0] if name not in keys]
     values = {name: statement.excluded[name] for name in changed}
-    connection = await session.connection()
     if not checked:
         upsert = statement.on_conflict_do_update(index_elements=list(keys), set_=values)
-        await connection.execute(upsert, rows)
+        await insert_rows(session, upsert, rows)
         return
     version: Any = table.__table__.c.version
     is_next = version == statement.excluded.version - 1
@@ -354,5 +353,6 @@ async def _upsert(
         index_elements=list(keys), set_=values, where=is_next
     ).returning(version)
     ordered = sorted(rows, key=lambda row: [str(row[key]) for key in keys])
+    connection = await session.connection()
     if len((await connection.execute(upsert, ordered)).all()) != len(rows):
         raise StateChanged(f"Another group of events changed {table.__tablename__}.")

@@ -24,7 +24,7 @@ from hoglet.queue.owners import UNLEASED, owner_of_leases, release_leases
 from hoglet.queue.port import Depth, Job, LaneLimit, LeaseLost, NewJob, Priority, Retry
 from hoglet.queue.statements import JOBS, depth_of, lease_room, parameters_of, statements
 from hoglet.queue.tables import JobRow
-from hoglet.store.database import ChangeMark, Database, insert_into
+from hoglet.store.database import ChangeMark, Database, insert_into, insert_rows
 
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
 CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
@@ -84,8 +84,7 @@ class SqlQueue:
         now = self._clock.now()
         insert = insert_into(session, JobRow)
         statement = insert.on_conflict_do_nothing(index_elements=[JobRow.id])
-        connection = await session.connection()
-        await connection.execute(statement, _rows_of(jobs, now, self._lease_room))
+        await insert_rows(session, statement, _rows_of(jobs, now, self._lease_room))
         self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def lease(

@@ -7,17 +7,28 @@ partition increments its epoch, which fences off the previous owner if it is sti
 Source: docs/adr/0037-spool-log.md.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import BigInteger, ColumnElement, Select, bindparam, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    Update,
+    bindparam,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import TypeEngine
 
 from hoglet.kit.errors import HogletError
 from hoglet.spool.tables import SpoolPositionRow
-from hoglet.store.database import Database, insert_into
+from hoglet.store.database import Database, insert_into, insert_rows
+from hoglet.store.row_arrays import arrays_of, unnested
 
 _Row = SpoolPositionRow
 
@@ -75,9 +86,8 @@ async def create_partitions(database: Database, log: str, count: int) -> None:
         for partition in range(count)
     ]
     async with database.write() as session:
-        connection = await session.connection()
-        insert = insert_into(session, _Row)
-        await connection.execute(insert.on_conflict_do_nothing(), rows)
+        insert = insert_into(session, _Row).on_conflict_do_nothing()
+        await insert_rows(session, insert, rows)
 
 
 async def all_positions(session: AsyncSession, log: str) -> list[Position]:
@@ -135,65 +145,69 @@ async def store(session: AsyncSession, changes: Sequence[tuple[Position, Positio
 
     Args:
         session: a write transaction.
-        changes: for each partition, the position as the owner knows it, and the new one. Rows are
-            locked in this order, so it should be that of the partitions.
+        changes: for each partition, the position as the owner knows it, and the new one.
 
     Raises:
         OwnershipLost: another server owns a partition now, or an earlier commit whose response was
             lost succeeded after all; roll back.
     """
-    result = await (await session.connection()).execute(
-        _STORE, [_known(before) | _stored(after) for before, after in changes]
-    )
+    rows = [_values(before, _KNOWN, "known_") | _values(after, _NEW) for before, after in changes]
+    connection = await session.connection()
+    if connection.dialect.name == "sqlite":
+        result = await connection.execute(_STORE_EACH, rows)
+    else:
+        result = await connection.execute(_STORE_ALL, arrays_of(rows))
     if result.rowcount != len(changes):
         numbers = ", ".join(str(before.partition) for before, _ in changes)
         raise OwnershipLost(f"A partition of the spool has another owner ({numbers}).")
 
 
-# Executed for many positions in one round trip.
-_STORE = (
-    update(_Row)
-    .where(
-        _Row.log == bindparam("known_log"),
-        _Row.partition == bindparam("known_partition"),
-        _Row.epoch == bindparam("known_epoch"),
-        _Row.done_upto == bindparam("known_done_upto"),
-        _Row.group_to.is_not_distinct_from(bindparam("known_group_to", type_=BigInteger)),
-        _Row.group_project == bindparam("known_group_project"),
-    )
-    .values(
-        done_upto=bindparam("done_upto"),
-        group_from=bindparam("group_from"),
-        group_to=bindparam("group_to"),
-        group_project=bindparam("group_project"),
-        group_id=bindparam("group_id"),
-        joined_events=bindparam("joined_events"),
-        named_by_members=bindparam("named_by_members"),
-    )
+_KNOWN = ("log", "partition", "epoch", "done_upto", "group_to", "group_project")
+_NEW = (
+    "done_upto",
+    "group_from",
+    "group_to",
+    "group_project",
+    "group_id",
+    "joined_events",
+    "named_by_members",
 )
 
 
-def _known(position: Position) -> dict[str, Any]:
-    return {
-        "known_log": position.log,
-        "known_partition": position.partition,
-        "known_epoch": position.epoch,
-        "known_done_upto": position.done_upto,
-        "known_group_to": position.group_to,
-        "known_group_project": position.group_project,
-    }
+def _values(position: Position, names: Sequence[str], prefix: str = "") -> dict[str, Any]:
+    return {prefix + name: getattr(position, name) for name in names}
 
 
-def _stored(position: Position) -> dict[str, Any]:
-    return {
-        "done_upto": position.done_upto,
-        "group_from": position.group_from,
-        "group_to": position.group_to,
-        "group_project": position.group_project,
-        "group_id": position.group_id,
-        "joined_events": position.joined_events,
-        "named_by_members": position.named_by_members,
-    }
+def _store(given: Callable[[str], ColumnElement[Any]]) -> Update:
+    """The update; ``given`` yields the expression of a known or a new value."""
+    return (
+        update(_Row)
+        .where(
+            _Row.log == given("known_log"),
+            _Row.partition == given("known_partition"),
+            _Row.epoch == given("known_epoch"),
+            _Row.done_upto == given("known_done_upto"),
+            _Row.group_to.is_not_distinct_from(given("known_group_to")),
+            _Row.group_project == given("known_group_project"),
+        )
+        .values({name: given(name) for name in _NEW})
+    )
+
+
+def _parameter(name: str) -> BindParameter[Any]:
+    return bindparam(name, type_=_type_of(name))
+
+
+def _type_of(name: str) -> TypeEngine[Any]:
+    return _Row.__table__.c[name.removeprefix("known_")].type
+
+
+_STORE_EACH = _store(_parameter)
+_STORE_ALL = _store(
+    unnested(
+        {name: _type_of(name) for name in (*(f"known_{each}" for each in _KNOWN), *_NEW)}
+    ).c.__getitem__
+)
 
 
 async def _read(session: AsyncSession, statement: Select[SpoolPositionRow]) -> list[Position]:

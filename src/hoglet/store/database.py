@@ -20,7 +20,7 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +57,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from hoglet.kit.json import dump_storable_json
 from hoglet.store.lost_peers import client_limits
 from hoglet.store.pooler import PoolerDetector
+from hoglet.store.row_arrays import arrays_of, from_arrays
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -142,6 +143,20 @@ def insert_into(session: AsyncSession, table: type[Base]) -> ConflictInsert:
     from sqlalchemy.dialects import postgresql  # takes 30 ms to import and is not needed on SQLite
 
     return postgresql.insert(table)
+
+
+async def insert_rows(
+    session: AsyncSession, insert: ConflictInsert, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Execute an ``INSERT`` for rows with the same columns; on PostgreSQL as one statement.
+
+    Rows must not have the same key if the statement updates those that exist.
+    """
+    connection = await session.connection()
+    if len(rows) == 1 or connection.dialect.name == "sqlite":
+        await connection.execute(insert, rows)
+    else:
+        await connection.execute(from_arrays(insert, list(rows[0])), arrays_of(rows))
 
 
 def values_of(

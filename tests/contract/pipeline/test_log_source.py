@@ -98,6 +98,27 @@ async def test_a_group_has_the_same_members_for_another_server(line: Line) -> No
         assert following.id != begun.id
 
 
+async def test_no_statement_of_a_group_is_a_pipeline(line: Line) -> None:
+    """PostgreSQL would keep the locks of a server that is frozen in the middle of one."""
+    pipelines: list[str] = []
+
+    def note(*given: Any) -> None:
+        pipelines.append(given[1])
+
+    dialect = line.database.engine.dialect
+    event.listen(dialect, "do_executemany", note)
+    try:
+        await line.capture(*PEOPLE)
+        assert await line.batches.work_once()
+        await line.capture(*({**each, "properties": {"$set": {"n": 1}}} for each in PEOPLE))
+        assert await line.batches.work_once()
+    finally:
+        event.remove(dialect, "do_executemany", note)
+
+    assert pipelines == []
+    assert await line.select("SELECT count() FROM events") == [(2 * len(PEOPLE),)]
+
+
 async def test_a_former_owner_stores_nothing_of_a_group(line: Line) -> None:
     await line.capture(*PEOPLE)
     assert await line.batches.work_once()

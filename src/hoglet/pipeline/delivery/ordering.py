@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.functions.jobs import INVOKE_QUEUE, LINE_PREFIX
 from hoglet.pipeline.tables import OrderedRunRow
 from hoglet.queue import Job, NewJob, Priority, Queue
-from hoglet.store.database import insert_into
+from hoglet.store.database import insert_into, insert_rows
 
 _IDS_PER_STATEMENT = 500
 
@@ -34,10 +34,9 @@ async def enqueue(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -
     await _lock(session)
     lines = {job.ordering_key or "" for job in ordered}
     moving = await _first_sequences(session, lines)
-    connection = await session.connection()
     insert = insert_into(session, OrderedRunRow)
     statement = insert.on_conflict_do_nothing(index_elements=["invocation_id"])
-    await connection.execute(statement, [_row(job) for job in ordered])
+    await insert_rows(session, statement, [_row(job) for job in ordered])
     await _start(session, queue, lines - moving.keys())
 
 
