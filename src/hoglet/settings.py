@@ -467,7 +467,7 @@ class Settings(BaseSettings):
         ge=0,
         description="Seconds to keep serving after SIGTERM while `/_readyz` returns "
         "503, so that a load balancer can take the server out of "
-        "rotation; a second signal stops it at once.",
+        "rotation; a second signal ends this delay.",
     )
     trust_proxy: bool = Field(
         False,

@@ -22,6 +22,7 @@ from hoglet.app.http.stalled_connections import (
     connection_limit,
     reaping,
 )
+from hoglet.app.http.stop_limit import StopLimit
 from hoglet.app.services.container import Services, open_services
 from hoglet.app.services.features import Features, build_features
 from hoglet.app.startup.data_folder import (
@@ -82,6 +83,7 @@ async def run_server(settings: Settings) -> None:
             listener=server.listener,
             connections=server.connections,
             drain=server.drain,
+            limit=StopLimit(),
             on_stop=server.on_stop,
         )
 
@@ -124,11 +126,12 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     address = ServerAddress(settings.local_url(), token, services.name, folder)
     write_server_file(settings.data_dir, address)
     _greet(await _first_project(services), settings)
-    await stack.enter_async_context(running(workers))
+    stop_leasing = await stack.enter_async_context(running(workers))
     connections = connection_limit(settings.connections)
     await stack.enter_async_context(reaping(_reaper(application, settings, connections)))
 
     async def on_stop() -> None:
+        stop_leasing()
         features.functions.live_tail.close()
         await application.state.websockets.close()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -57,33 +58,60 @@ COMPILE_SECONDS = 1.0  # maximum time between loading a query's schema and start
 DELETION_ATTEMPTS = 100  # the last ones are hours apart; a deletion must not be lost
 DELETION_POLICY = JobPolicy(lease=timedelta(minutes=30), attempts=DELETION_ATTEMPTS)
 RESTART_SECONDS = 1.0  # after a worker failed
+STOP_SECONDS = 15.0  # of all workers together; what they leave is leased, and due again
+LEAST_STOP_SECONDS = 0.5  # of each, for what takes no time, such as giving up leases
 
 
 class BackgroundWorker(msgspec.Struct):
-    """A task that runs until it is stopped, then finishes its current work."""
+    """A task that runs until it is stopped, then finishes its current work.
+
+    ``stops_first``: it takes jobs from the database, which can wait for the next start.
+    """
 
     name: str
     run: Callable[[], Coroutine[Any, Any, None]]
     stop: Callable[[], None]
+    stops_first: bool = False
 
 
 @asynccontextmanager
-async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
-    """Run the workers during the block; stop them in order when it ends.
+async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[Callable[[], None]]:
+    """Run the workers during the block; stop them when it ends.
 
-    The order is that of data flow: later workers still process the output of earlier ones.
+    Those that take jobs stop first, all together, and already when the block calls what it is
+    given: while the last requests are answered, runs in progress end and no new ones begin. The
+    others stop in the order of data flow: later ones still process the output of earlier ones.
+    What has not ended in time is cancelled.
     """
     stopping = asyncio.Event()
     tasks = [
         asyncio.create_task(_guarded(worker, stopping), name=worker.name) for worker in workers
     ]
-    try:
-        yield
-    finally:
+
+    def stop_leasing() -> None:
         stopping.set()
+        for worker in workers:
+            if worker.stops_first:
+                worker.stop()
+
+    try:
+        yield stop_leasing
+    finally:
+        stop_leasing()
+        deadline = time.monotonic() + STOP_SECONDS
         for worker, task in zip(workers, tasks, strict=True):
             worker.stop()
-            await task
+            await _ended(worker.name, task, deadline)
+
+
+async def _ended(name: str, task: asyncio.Task[None], deadline: float) -> None:
+    """Wait for a worker that was stopped; cancel it at the deadline."""
+    left = max(LEAST_STOP_SECONDS, deadline - time.monotonic())
+    done, _ = await asyncio.wait({task}, timeout=left)
+    if not done:
+        log.warning("a worker was cancelled", action="worker_cancelled", worker=name)
+        task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def build_workers(services: Services, features: Features) -> list[BackgroundWorker]:
@@ -102,11 +130,11 @@ def build_workers(services: Services, features: Features) -> list[BackgroundWork
         )
     if "executor" in roles:
         executor = _executor(services, features, bursts)
-        workers.append(BackgroundWorker("executor", executor.run, executor.stop))
+        workers.append(BackgroundWorker("executor", executor.run, executor.stop, stops_first=True))
     if "api" in roles:
         workers.append(_endpoint_jobs(features))
         worker = features.queries.worker
-        workers.append(BackgroundWorker("queries", worker.run, worker.stop))
+        workers.append(BackgroundWorker("queries", worker.run, worker.stop, stops_first=True))
         workers.append(_cohort_jobs(features))
         if services.settings.warehouse_cluster is None:
             columns = features.text_columns
@@ -278,7 +306,7 @@ def _leased(
     worker = LeasedWorker(
         services.queue, services.database, services.clock, queue, handler, policy=policy
     )
-    return BackgroundWorker(name, worker.run, worker.stop)
+    return BackgroundWorker(name, worker.run, worker.stop, stops_first=True)
 
 
 def _endpoint_jobs(features: Features) -> BackgroundWorker:
@@ -289,7 +317,7 @@ def _endpoint_jobs(features: Features) -> BackgroundWorker:
     async def run() -> None:
         await jobs.run_until(stopping)
 
-    return BackgroundWorker("endpoints", run, stopping.set)
+    return BackgroundWorker("endpoints", run, stopping.set, stops_first=True)
 
 
 def _cohort_jobs(features: Features) -> BackgroundWorker:
@@ -299,7 +327,7 @@ def _cohort_jobs(features: Features) -> BackgroundWorker:
     async def run() -> None:
         await features.cohorts.run_until(stopping)
 
-    return BackgroundWorker("cohorts", run, stopping.set)
+    return BackgroundWorker("cohorts", run, stopping.set, stops_first=True)
 
 
 def _executor(services: Services, features: Features, bursts: Bursts) -> Executor:

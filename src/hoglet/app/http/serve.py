@@ -3,8 +3,7 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from granian._granian import SocketHolder
@@ -14,6 +13,7 @@ from granian.server.embed import Server
 
 from hoglet.app.http.draining import Drain
 from hoglet.app.http.listener import BACKLOG
+from hoglet.app.http.stop_limit import StopLimit
 
 # Idle keep-alive connections are closed after this time. It exceeds the 60 s of common proxies, so
 # that the proxy or client closes them first and no request is lost in a race.
@@ -41,6 +41,7 @@ async def serve(
     listener: socket.socket,
     connections: int,
     drain: Drain,
+    limit: StopLimit,
     on_stop: Callable[[], Awaitable[None]],
 ) -> None:
     """Serve an ASGI application until a stop signal, drain, then finish running requests.
@@ -53,6 +54,7 @@ async def serve(
         listener: a listening TCP socket; closed at the end.
         connections: maximum number; others wait.
         drain: how long requests are still accepted after a stop signal.
+        limit: bounds the time after that; a stop signal during it ends the process at once.
         on_stop: awaited on shutdown; ends responses and websockets that would never end.
     """
     server = _Server(
@@ -72,19 +74,20 @@ async def serve(
         server.stop()
 
     def stop() -> None:
-        stops.add(asyncio.ensure_future(end()))
+        if not limit.has_begun:
+            limit.begin()
+            _end_at_stop_signals(limit)
+            stops.add(asyncio.ensure_future(end()))
 
-    with _on_stop_signals(lambda: drain.begin(stop)):
-        await server.serve()
-
-
-@contextmanager
-def _on_stop_signals(begin: Callable[[], None]) -> Generator[None]:
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, begin)
-    try:
-        yield
-    finally:
-        for number in STOP_SIGNALS:
-            loop.remove_signal_handler(number)
+        loop.add_signal_handler(number, drain.begin, stop)
+    await server.serve()
+
+
+def _end_at_stop_signals(limit: StopLimit) -> None:
+    """Until the process has ended, not only while it serves; the event loop may be blocked."""
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.remove_signal_handler(number)
+        signal.signal(number, lambda *_: limit.end_now())
