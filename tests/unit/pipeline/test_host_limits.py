@@ -4,8 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import FixedClock
-from hoglet.pipeline.delivery.host_limits import WAITING_AT_A_GATE, HostGate, HostLimiter
+from hoglet.pipeline.delivery.host_limits import (
+    WAITING_AT_A_GATE,
+    HostGate,
+    HostLimiter,
+    HostSettings,
+)
 
 
 def test_requests_of_a_second_begin_together_and_others_at_even_spaces() -> None:
@@ -45,3 +51,20 @@ def test_a_slow_target_has_capacity_for_free_slots_only_and_a_quick_one_for_thos
 
 def test_a_target_of_which_nothing_is_known_has_capacity_for_all_that_may_wait() -> None:
     assert HostGate().free_capacity(0, 8, waits=True) == 8 + WAITING_AT_A_GATE
+
+
+async def test_runs_wait_for_capacity_once_their_function_sends_to_one_host_only() -> None:
+    """A function with several hosts goes on although one of them does not respond."""
+    clock = FixedClock(datetime(2026, 1, 5, tzinfo=UTC))
+    limiter = HostLimiter(clock, HostSettings(concurrency=8))
+    limiter._gate("host slow.example").average_seconds = 3.0
+    function = ExecutableFunction(id="f", project_id=1, type="destination")
+    jobs: list[int] = []
+    for _ in range(64):
+        async with limiter.acquire(function, "slow.example", "f"):
+            limiter._gate("host slow.example").average_seconds = 3.0
+        limits = limiter.lane_limits({"f": 8})
+        jobs.append(limits["f"].jobs if limits else 99)
+
+    assert jobs[62] > 0
+    assert jobs[63] == 0

@@ -36,6 +36,7 @@ SLOW_SECONDS = 1.0  # average duration; such hosts share SLOW_PLACES
 SLOW_PLACES = 128
 _WEIGHT = 0.2  # weight of the newest response in the average
 _HABIT = 3  # requests in a row to one host
+_SURE_HABIT = 64  # after which the next requests go there too: few others wait behind them
 _MAX_GATES = 10_000  # idle ones are evicted beyond this
 _HOST = "host "  # begins the names of gates that the functions share
 
@@ -230,7 +231,10 @@ class HostLimiter:
         limits = [LaneLimit(host, max(0, slow_places))] if is_slow else []
         for name, concurrency, per_second in habit.limits:
             gate = self._gate(name)
-            jobs = gate.free_capacity(runs[name], concurrency, waits=not is_slow)
+            if habit.number >= _SURE_HABIT:
+                jobs = gate.free_capacity(runs[name], concurrency, waits=not is_slow)
+            else:
+                jobs = max(0, gate.concurrency(concurrency) + WAITING_AT_A_GATE - runs[name])
             is_spaced = gate.is_spaced(now, per_second=per_second)
             limits.append(LaneLimit(name, 0 if is_spaced else jobs))
         return min(limits, key=lambda limit: limit.jobs)
