@@ -80,6 +80,20 @@ CALLS = [
     "substring(VALUE, two + 1, two)",
     "substring(VALUE, huge, two)",
     "length(VALUE || b)",
+    "substring(VALUE, 1, length(VALUE))",
+    "substring(VALUE, 2, length(VALUE) - 1)",
+    "substring(VALUE, 3, length(VALUE) - 1)",
+    "substring(VALUE, 2, length(VALUE) - 2)",
+    "substring(VALUE, two, length(VALUE))",
+    "substring(VALUE, minus, length(VALUE))",
+    "substring(VALUE, fraction, length(VALUE))",
+    "substring(VALUE, length(VALUE) - 1, 2)",
+    "substring(VALUE, length(VALUE), 1)",
+    "substring(VALUE, two + 1, 1)",
+    "substring(VALUE, huge, 1)",
+    "has(keys(VALUE), 'a')",
+    "has(keys(VALUE), '__hogDate__')",
+    "has(keys(VALUE), two)",
 ]
 VARIABLES = (
     "let b := 'b'; let none := null; let half := substring('🙂', 1, 1); let two := 2; "
@@ -105,6 +119,41 @@ def test_a_method_gives_what_the_function_gives(call: str) -> None:
         )
         source = f"{VARIABLES} let v := given; return {call}"
         assert outcome(source.replace("VALUE", "v"), value) == expected
+
+
+def test_calculated_positions_and_lengths_are_no_calls() -> None:
+    source = "let v := given let n := 3 return [substring(v, n + 1, 1), substring(v, n - 1, 2), "
+    source += "substring(v, 2, length(v) - 1)]"
+    text = compile_python(compile_program(source)).source
+
+    assert text.count(" else L_substring(") == text.count("L_substring(") == 3
+
+
+@pytest.mark.parametrize("key", ["'a'", "'__hogDate__'", "k", "none", "two", "0", "true"])
+@pytest.mark.parametrize("operator", ["in", "not in"])
+def test_keys_are_looked_up_as_in_the_array_of_keys(operator: str, key: str) -> None:
+    head = "let k := 'a' let none := null let two := 2 let v := given let own := {'a': v} "
+    head += "own[2] := 1 own[true] := 1 let all := keys(given) let kept := keys(own) "
+    holders = ["given", "v", "own.a", "{'a': 1, 'b': given}"]
+    tests = [f"{key} {operator} keys({holder})" for holder in holders]
+    slow = f"let a := {key} {operator} all let b := {key} {operator} kept "
+    slow += f'let c := {key} {operator} jsonParse(\'["a", "b"]\') return [a, a, a, c, b]'
+    for value in [*VALUES, {"a": None}, {"b": 1, "a": 2}, {"x": {"a": 1}}]:
+        fast = f"{head} return [{', '.join(tests)}, {key} {operator} keys(own)]"
+        assert outcome(fast, value) == outcome(head + slow, value), value
+
+
+def test_a_short_text_from_its_first_character_on_is_all_of_it() -> None:
+    source = "let v := given return [substring(v, 1), substring(v, 2), length(v), upper(v)]"
+
+    assert outcome(source, "abc")[0] == ["abc", "bc", 3, "ABC"]
+
+
+def test_a_key_is_looked_up_without_the_array_of_keys() -> None:
+    source = "let p := event.properties for (let k in ['a', 'b']) { "
+    source += "print(k in keys(p), k in keys(event.properties), has(keys(p), k)) }"
+
+    assert "R_keys" not in compile_python(compile_program(source)).source
 
 
 @pytest.mark.parametrize("operator", ["<", "<=", ">", ">="])

@@ -238,6 +238,7 @@ def _namespace() -> dict[str, Any]:
         "not_regex_ignore_case": patterns.not_regex_ignore_case,
         "R_each": host_data.each, "R_each_pair": host_data.each_pair, "R_items": host_data.items,
         "R_keys": host_data.keys, "R_typeof": host_data.type_of, "R_has": host_data.has,
+        "R_has_key": host_data.has_key,
         "R_in": host_data.is_in, "R_not_in": host_data.is_not_in,
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
         "R_concat": host_data.concat,

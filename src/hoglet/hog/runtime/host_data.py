@@ -69,6 +69,13 @@ def keys(value: Any) -> Any:
     return list(range(len(value))) if isinstance(value, list) else []
 
 
+def has_key(value: Any, key: Any) -> bool:
+    """``key in keys(value)``."""
+    if type(value) is dict and type(key) is str and not is_tagged(value):
+        return key in value
+    return contains(key, keys(value))
+
+
 def type_of(value: Any) -> str:
     """``typeof(value)``."""
     kind = type(value)

@@ -14,8 +14,8 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.paths import ANY_KEY
-from hoglet.hog.python.analysis.type_facts import TypeFacts, declared_by
-from hoglet.hog.python.analysis.visitor import parts
+from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.visitor import declared_by, parts
 
 type Objects = set[int]
 """Names of objects: the identities of the nodes that create them."""

@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.type_facts import TypeFacts, declared_by
-from hoglet.hog.python.analysis.visitor import parts
+from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.visitor import declared_by, parts
 
 _LOOPS: Final = (bound.While, bound.For, bound.ForIn)
 

@@ -46,7 +46,7 @@ class ProgramAnalysis:
         self.trace, self.batch = trace, batch
         self.host_names = host = functions | async_names
         self.is_optimized = optimized = not (trace or batch)
-        self.facts = facts = TypeFacts(all_functions, host)
+        self.facts = facts = TypeFacts(all_functions, host, trace=trace)
         loops = loops_around(facts)
         self.borrowing = borrowing = Borrowing(facts, loops, host, enabled=optimized)
         self.formatted = Formatted(facts, borrowing, host, enabled=optimized)

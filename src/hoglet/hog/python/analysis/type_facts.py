@@ -26,7 +26,14 @@ kinds and joins those of all assignments and calls until nothing changes.
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.visitor import everything, own_nodes, parts
+from hoglet.hog.python.analysis.loop_shapes import loop_shape
+from hoglet.hog.python.analysis.visitor import (
+    always_returns,
+    declared_by,
+    everything,
+    own_nodes,
+    parts,
+)
 from hoglet.hog.python.analysis.worklist import Worklist
 from hoglet.hog.stdlib.table import STL
 
@@ -100,19 +107,28 @@ class TypeFacts:
         results: kind of what each function returns, by number.
         direct: functions that are only ever called by their name: variable to function.
         loops: variables declared inside a loop of their own function.
+        lengths: variables that are always the result of one call of ``length``, maybe null.
+        counted_down: counters of loops from a length down, which only run if it is not null;
+            none if the program is traced, because such loops are printed as ranges.
         recursive: variables that functions inside their own value use.
         literals: variables whose value is always this array or object of literals.
     """
 
     def __init__(
-        self, functions: tuple[bound.BoundFunction, ...], host_names: frozenset[str]
+        self,
+        functions: tuple[bound.BoundFunction, ...],
+        host_names: frozenset[str],
+        *,
+        trace: bool = False,
     ) -> None:
         self.functions = {function.number: function for function in functions}
-        self.host_names = host_names
+        self.host_names, self._trace = host_names, trace
         self.variables: dict[bound.Variable, str | None] = {}
         self.results: dict[int, str | None] = {}
         self.direct: dict[bound.Variable, bound.BoundFunction] = {}
         self.loops: set[bound.Variable] = set()
+        self.lengths: set[bound.Variable] = set()
+        self.counted_down: set[bound.Variable] = set()
         self.recursive: set[bound.Variable] = set()
         self.own = {f.number: list(own_nodes(f)) for f in functions}
         self._nodes = [node for nodes in self.own.values() for node in nodes]
@@ -165,6 +181,28 @@ class TypeFacts:
             for node in self.own[function.number]:
                 if isinstance(node, bound.While | bound.For | bound.ForIn):
                     self._mark_loop(node)
+                if isinstance(node, bound.For) and not self._trace:
+                    self._find_counted_down(node)
+                elif isinstance(node, bound.Declare) and self._is_length(node.value):
+                    self.lengths.update([] if node.variable.assigned else [node.variable])
+
+    def _find_counted_down(self, node: bound.For) -> None:
+        shape = loop_shape(node)
+        if shape is None or not -SMALL_STEP <= shape.step < 0 or not self._is_length(shape.start):
+            return
+        match shape.limit:
+            case bound.Constant(value=int(limit)) if abs(limit) < SMALL_LITERAL:
+                self.counted_down.add(shape.variable)
+            case _:
+                pass
+
+    def _is_length(self, node: Any) -> bool:
+        return (
+            isinstance(node, bound.CallGlobal)
+            and node.name == "length"
+            and len(node.arguments) == 1
+            and node.name not in self.host_names
+        )
 
     def _mark_loop(self, loop: Any) -> None:
         for node in everything(loop, into_functions=False):
@@ -229,7 +267,7 @@ class TypeFacts:
     def _learn(self, number: int, node: Any) -> None:
         """Learn from a node of a function."""
         if isinstance(node, bound.Declare):
-            self._meet(node.variable, "N" if node.value is None else self.kind(node.value))
+            self._meet(node.variable, self._declared_kind(node))
             if node.early:
                 self._meet(node.variable, "N")
         elif isinstance(node, bound.AssignVariable):
@@ -248,6 +286,11 @@ class TypeFacts:
             self._learn_call(node)
         else:
             self._learn_result(number, node)
+
+    def _declared_kind(self, node: bound.Declare) -> str | None:
+        if node.variable in self.counted_down:
+            return "C"
+        return "N" if node.value is None else self.kind(node.value)
 
     def _item_kind(self, node: Any) -> str:
         """The kind of the items of a collection."""
@@ -353,33 +396,3 @@ _TEACHING: Final = (
     bound.CallValue,
     bound.Return,
 )
-
-
-def declared_by(node: Any) -> tuple[bound.Variable, ...]:
-    """The variables a statement declares, without inner statements."""
-    match node:
-        case bound.Declare() | bound.DeclareFunction():
-            return (node.variable,)
-        case bound.ForIn():
-            return (node.value,) if node.key is None else (node.key, node.value)
-        case bound.Try():
-            return (node.error, node.error_type, *(clause.variable for clause in node.catches))
-        case _:
-            return ()
-
-
-def always_returns(node: Any) -> bool:
-    """Whether a statement always ends with a ``return`` or an error."""
-    match node:
-        case bound.Return() | bound.Throw():
-            return True
-        case bound.Block():
-            return any(always_returns(statement) for statement in node.statements)
-        case bound.If():
-            return (
-                node.otherwise is not None
-                and always_returns(node.then)
-                and always_returns(node.otherwise)
-            )
-        case _:
-            return False

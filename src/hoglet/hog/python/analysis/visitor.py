@@ -70,3 +70,33 @@ def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
 def own_nodes(function: bound.BoundFunction) -> Iterator[Any]:
     """All nodes of a function's body, without inner functions."""
     return everything(function.body, into_functions=False)
+
+
+def declared_by(node: Any) -> tuple[bound.Variable, ...]:
+    """The variables a statement declares, without inner statements."""
+    match node:
+        case bound.Declare() | bound.DeclareFunction():
+            return (node.variable,)
+        case bound.ForIn():
+            return (node.value,) if node.key is None else (node.key, node.value)
+        case bound.Try():
+            return (node.error, node.error_type, *(clause.variable for clause in node.catches))
+        case _:
+            return ()
+
+
+def always_returns(node: Any) -> bool:
+    """Whether a statement always ends with a ``return`` or an error."""
+    match node:
+        case bound.Return() | bound.Throw():
+            return True
+        case bound.Block():
+            return any(always_returns(statement) for statement in node.statements)
+        case bound.If():
+            return (
+                node.otherwise is not None
+                and always_returns(node.then)
+                and always_returns(node.otherwise)
+            )
+        case _:
+            return False

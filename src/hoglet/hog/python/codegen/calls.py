@@ -9,7 +9,7 @@ from hoglet.hog.python.analysis.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.evaluation import Handlers
 from hoglet.hog.python.codegen.inlining import InlinePrinter
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, whole_value
-from hoglet.hog.python.codegen.text_calls import SAME_FOR_RAW, method_call
+from hoglet.hog.python.codegen.text_calls import SAME_FOR_RAW, method_call, rest_of_text
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.stdlib.table import STL
 
@@ -40,7 +40,7 @@ class CallPrinter(InlinePrinter):
 
     def called(self, node: bound.CallGlobal) -> Operand:
         """A call; a filter of host data returns items that were not imported."""
-        inlined = self._host_call(node) or self.inlined(node) or self._count_of_keys(node)
+        inlined = self._host_call(node) or self.inlined(node) or self._without_keys(node)
         if inlined is not None:
             return inlined
         entry = STL.get(node.name)
@@ -57,6 +57,8 @@ class CallPrinter(InlinePrinter):
             text = _called_at_end("concat", operands)
         elif node.name == "print":
             text = self._print_call(node, operands)
+        elif node.name == "substring":
+            text = self._substring(node, operands)
         else:
             text = self._library_call(node.name, operands)
         text = self.noted(node, node.name, text)
@@ -72,8 +74,10 @@ class CallPrinter(InlinePrinter):
         text = f"(yield ({given}))" if is_async else f"host({given})"
         return Operand(self.noted(node, node.name, text), "A")
 
-    def _count_of_keys(self, node: bound.CallGlobal) -> Operand | None:
-        """``length(keys(x))``, without the array."""
+    def _without_keys(self, node: bound.CallGlobal) -> Operand | None:
+        """``length(keys(x))`` and ``has(keys(x), key)``, without the array."""
+        if node.name == "has" and len(node.arguments) == 2:
+            return self.has_key(node.arguments[1], node.arguments[0])
         counted = self.argument_of("keys", self.argument_of("length", node))
         if counted is None:
             return None
@@ -148,6 +152,29 @@ class CallPrinter(InlinePrinter):
         if self.program.dynamic_async:
             return f"(yield from S_{name}({self.depth(1)}, {given}))"
         return f"L_{name}({self.depth(1)}, {given})"
+
+    def _substring(self, node: bound.CallGlobal, operands: list[Operand]) -> str:
+        """``substring``: a position that is calculated is bound, so that it can be tested."""
+        if all(self.effects.level(argument) < EFFECTS for argument in node.arguments):
+            operands[1] = self.bind(operands[1])
+        if len(operands) == 3 and self._reaches_end(*node.arguments):
+            text = rest_of_text(operands, self.temporaries, self.program.short_texts)
+            if text is not None:
+                return text
+        return self._library_call(node.name, operands)
+
+    def _reaches_end(self, subject: Any, start: Any, count: Any) -> bool:
+        """Whether a text ends before as many characters: ``substring(s, 2, length(s) - 1)``."""
+        cut = 0
+        if isinstance(count, bound.Arithmetic) and isinstance(count.right, bound.Constant):
+            cut, count = count.right.value if count.operator == "-" else None, count.left
+        measured = self.argument_of("length", count)
+        if not isinstance(subject, bound.ReadVariable) or not isinstance(
+            measured, bound.ReadVariable
+        ):
+            return False
+        is_rest = cut == 0 or (type(cut) is int and 0 < cut < _first(start))
+        return measured.variable is subject.variable and is_rest
 
     def _call_length(self, operands: list[Operand]) -> str | None:
         operand = operands[0]
@@ -302,6 +329,15 @@ class CallPrinter(InlinePrinter):
 def _after(operands: list[Operand]) -> str:
     """Operands that are evaluated before a call that fails."""
     return ", ".join([operand.text for operand in operands])
+
+
+def _first(start: Any) -> int:
+    """A literal position, else 0."""
+    match start:
+        case bound.Constant(value=int(value)):
+            return value
+        case _:
+            return 0
 
 
 def _called_at_end(name: str, operands: list[Operand]) -> str:

@@ -125,6 +125,26 @@ class Evaluation(Conditions):
         is_library = len(node.arguments) == 1 and name not in self.program.host_names
         return node.arguments[0] if is_library else None
 
+    def has_key(self, key: Any, keys: Any) -> Operand | None:
+        """Whether a key is among ``keys(x)``; None if ``keys`` is another expression."""
+        holder = self.argument_of("keys", keys)
+        if holder is None or self.effects.level(key) == EFFECTS:
+            return None
+        sought = self.bind(self.value(key))
+        target = self.operand(holder, raw=self.is_raw(holder))
+        fields = self.view_of(holder) if target.raw else None
+        first, again = self.temporaries.twice(target) if fields is None else [target.text] * 2
+        tests = [f"type({first}) is D"] if fields is None else []
+        tests += [] if sought.kind == "S" else [f"type({sought.text}) is S"]
+        inside = f"{sought.text} in {fields or again}"
+        slow = f"contains({sought.text}, L_keys({again}))"
+        if target.raw:  # a tagged date is no object and has no keys
+            slow = f"R_has_key({again}, {sought.text})"
+            inside += f" and {slow}"
+        return Operand(
+            f"({inside} if {' and '.join(tests)} else {slow})" if tests else f"({inside})", "B"
+        )
+
     # --- host data
 
     def is_raw(self, node: Any) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.counting_loops import CountingLoop, counting_loop
+from hoglet.hog.python.analysis.counting_loops import counting_loop
+from hoglet.hog.python.analysis.loop_shapes import LoopShape
 from hoglet.hog.python.codegen.growth import GrowthPrinter
-from hoglet.hog.python.codegen.operands import Operand
 
 _FRESH: Final = frozenset({"splitByString", "keys", "values", "range"})
 """Library functions that return a new array and charge its memory themselves."""
@@ -55,25 +55,43 @@ class LoopPrinter(GrowthPrinter):
         else:
             self._print_range(node, counting)
 
-    def _print_range(self, node: bound.For, counting: CountingLoop) -> None:
-        name = self.program.storage.name(counting.variable)
-        limit, more = self.value(counting.bound), int(counting.inclusive)
-        if limit.constant:
-            end = str(limit.value + more)
-        else:
-            end = limit.text if limit.kind in "ZC" else self._or_nothing(limit)
-            end += f" + {more}" * more
-        step = f", {counting.step}" if counting.step > 1 else ""
-        self.line(f"for {name} in RANGE({counting.start}, {end}{step}):")
+    def _print_range(self, node: bound.For, shape: LoopShape) -> None:
+        name = self.program.storage.name(shape.variable)
+        start, end = self._first_of(shape), self._end_of(shape)
+        step = f", {shape.step}" if shape.step != 1 else ""
+        self.line(f"for {name} in RANGE({start}, {end}{step}):")
         self.indent += 1
         self.line(CHECK)
         self.statement(node.body)
         self._renew(node.ends)
         self.indent -= 1
 
-    def _or_nothing(self, limit: Operand) -> str:
-        """A bound that may be null, which no number is less than or equal to."""
-        first, again = self.temporaries.twice(limit)
+    def _first_of(self, shape: LoopShape) -> str:
+        """The first number; a loop down from null, which is no length, has no rounds."""
+        start = self.value(shape.start)
+        if start.is_number:
+            return start.text
+        first, again = self.temporaries.twice(start)
+        return f"({again} if {first} is not None else {shape.limit.value - 1})"
+
+    def _end_of(self, shape: LoopShape) -> str:
+        """The end of the range, which does not belong to it."""
+        is_up, limit = shape.step > 0, self._limit_of(shape)
+        is_inclusive = shape.operator in {"<=", ">="}
+        return f"{limit} {'+' if is_up else '-'} 1" if is_inclusive else limit
+
+    def _limit_of(self, shape: LoopShape) -> str:
+        """The limit, of a half the next integer; -1 for null, to which no loop counts up."""
+        match shape.limit:
+            case bound.Arithmetic(operator="/", left=whole, right=bound.Constant(value=divisor)):
+                number = self.bind(self.value(whole)).text
+                is_floor = shape.operator in {"<=", ">"}
+                return f"{number} // {divisor}" if is_floor else f"-(-{number} // {divisor})"
+            case limit:
+                operand = self.value(limit)
+        if operand.is_number:
+            return operand.text
+        first, again = self.temporaries.twice(operand)
         return f"({again} if {first} is not None else -1)"
 
     def _renew(self, variables: Iterable[bound.Variable]) -> None:

@@ -101,17 +101,13 @@ class OperatorPrinter(Evaluation):
         return comparison(node.operator, left, right, self.temporaries)
 
     def _key_membership(self, node: bound.Compare) -> Operand | None:
-        """``key in keys(x)`` for an object that the program made."""
-        holder = self.argument_of("keys", node.right)
-        if node.operator not in _SLOW_IN or not isinstance(holder, bound.ReadVariable):
+        """``key in keys(x)``, without the array."""
+        if node.operator not in _SLOW_IN:
             return None
-        if self.facts.kind(holder) != "D":
-            return None
-        key, target = self.value(node.left), self.value(holder)
-        first, again = self.temporaries.twice(key)
-        inside, helper = f"{again} {node.operator} {target.text}", _SLOW_IN[node.operator]
-        slow = f"{helper}({again}, L_keys({target.text}))"
-        return Operand(f"({inside} if type({first}) is S else {slow})", "B")
+        inside = self.has_key(node.left, node.right)
+        if inside is None or node.operator == "in":
+            return inside
+        return Operand(f"(not {inside.text})", "B")
 
     def _raw_comparison(self, node: bound.Compare) -> Operand | None:
         """A comparison of a raw value with a literal; the value need not be imported."""

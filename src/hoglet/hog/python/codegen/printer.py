@@ -7,7 +7,7 @@ nothing else: user text is never a name, an attribute or code; it only appears i
 """
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.type_facts import always_returns
+from hoglet.hog.python.analysis.visitor import always_returns
 from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS, ProgramContext
 from hoglet.hog.python.codegen.statements import StatementPrinter
 

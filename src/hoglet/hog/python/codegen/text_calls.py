@@ -9,7 +9,7 @@ Source: docs/spec/hog-language.md#9-standard-library.
 from collections.abc import Callable, Container
 from typing import Final, NamedTuple
 
-from hoglet.hog.python.codegen.operands import Operand, Temporaries, whole_value
+from hoglet.hog.python.codegen.operands import Operand, Temporaries
 
 
 class _Form(NamedTuple):
@@ -89,8 +89,8 @@ def method_call(
     if again in short:
         test = f"s{again[1:]}"
     test = " and ".join([test, *filter(None, tests)])
-    if again in short and name == "substring" and operands[-1].value == 1:
-        return _character(operands[0], operands[1])
+    if name == "substring" and len(operands) == 3 and operands[2].value == 1:
+        return _character(operands, first, again, short)
     text = form.text.format(again, *(item.text for item in literals), _end(literals))
     if subject.raw and name == "toString":
         return f"({text} if {test} else R_toString({again}))"
@@ -99,13 +99,34 @@ def method_call(
     return f"({text} if {test} else L_{name}({', '.join(given)}))"
 
 
-def _character(subject: Operand, position: Operand) -> str:
-    """``substring(text, i, 1)`` of a short text; reading a character is faster than a slice."""
-    name, index = subject.text, position.text
-    given = f"{whole_value(subject)}, {index}, 1"
-    guard = "" if position.constant or position.kind == "C" else f"type({index}) is I and "
-    test = f"s{name[1:]} and {guard}0 < {index} <= LEN({name})"
-    return f"({name}[{index} - 1] if {test} else L_substring({given}))"
+def _character(operands: list[Operand], first: str, again: str, short: Container[str]) -> str:
+    """``substring(text, i, 1)`` of ASCII; reading a character is faster than a slice."""
+    subject, position, _ = operands
+    index = position.text
+    is_ascii = (
+        f"{again}.isascii()" if subject.kind == "S" else f"type({first}) is S and {again}.isascii()"
+    )
+    tests = [f"s{again[1:]}" if again in short else is_ascii]
+    if not position.constant and position.kind != "C":
+        tests.append(f"type({index}) is I")
+    test = " and ".join([*tests, f"0 < {index} <= LEN({again})"])
+    whole = f"imp({again})" if subject.raw else again
+    return f"({again}[{index} - 1] if {test} else L_substring({whole}, {index}, 1))"
+
+
+def rest_of_text(operands: list[Operand], new: Temporaries, short: Container[str]) -> str | None:
+    """``substring(text, start, count)`` if the count is known to reach to the end of the text."""
+    subject, start, count = operands
+    is_first = _number_test(start)
+    if is_first is None or subject.constant:
+        return None
+    first, again = new.twice(subject)
+    test = f"type({first}) is S and LEN({again}) <= 256 and {again}.isascii()"
+    test = f"s{again[1:]}" if again in short else test
+    test = " and ".join(filter(None, [test, is_first]))
+    whole = f"imp({again})" if subject.raw else again
+    slow = f"L_substring({whole}, {start.text}, {count.text})"
+    return f"({again}[{start.text} - 1:] if {test} else {slow})"
 
 
 def _end(numbers: list[Operand]) -> str:
