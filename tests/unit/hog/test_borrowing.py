@@ -64,6 +64,13 @@ CASES = [
     ("let p := event.properties; let a := {'x': p.n}; let m := {}; m[a] := 1; for (let k, v in m) { print(k == a, has([k], a)) }", "true true"),
     ("let p := event.properties; let o := {}; for (let k, v in p) { if (k != p.t) { o[k] := v } } o.a.x := 9; print(p.a.x)", "9"),
     ("let p := event.properties; let l := ['a', 'b']; for (let k, v in p) { if (has(l, k)) { v.x := 9 } } print(p.a.x, p.b.x)", "9 9"),
+    # what functions return, and variables that are not of one kind, are put in as they are
+    ("fun f(x) { return x.a } let p := event.properties; let e := event; e.properties.q := f(p); e.properties.q.x := 9; print(p.a.x, e.properties.q.x, event.properties.a.x)", "9 9 1"),
+    ("fun f(x) { return x } let e := event; let o := {'x': 1}; e.properties.n := f(o); o.x := 2; print(e.properties.n.x)", "2"),
+    ("fun f(x) { if (empty(x)) { return x } return upper(x) } let e := event; for (let k in ['t', 'z']) { e.properties[k] := f(event.properties[k]) } print(e.properties.t, e.properties.z)", "TEXT null"),
+    ("let e := event; let n := null; n := {'x': 1}; e.properties.n := n; n.x := 2; print(e.properties.n.x)", "2"),
+    ("let e := event; let n := null; let f := () -> { n := {'x': 1} }; f(); e.properties.n := n; n.x := 2; print(e.properties.n.x)", "2"),
+    ("let e := event; let n := 0; let m := n; n := event.properties.a; m := n; e.properties.n := m; n.x := 2; print(e.properties.n.x)", "2"),
     # what is the same object is equal to itself, and to nothing else
     ("let p := event.properties; print(p == p, p.a == p.a, p.a == p.b)", "true true false"),
     ("let p := event.properties; let a := p.a; print(a == p.a, p.a != a)", "true false"),
@@ -208,6 +215,33 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
         ("let e := event; e.properties.all := e; return e", False),
         ("let p := event.properties; let o := {}; p.o := o; o.x := 1; return p", False),
         ("let p := event.properties; let a := [p.a]; a[1].x := 1", False),
+        # values of variables and functions that are never objects, whatever else they are
+        ("let e := event; let n := null; if (e.name = 'x') { n := 'y' } e.properties.n := n", True),
+        ("let e := event; let n := null; let m := n; n := m; e.properties.n := m ?? 1", True),
+        ("let e := event; let n := null; n := e.name; e.properties.n := n", False),
+        ("let e := event; let n := ''; for (let i in [{}]) { n := i } e.properties.n := n", False),
+        (
+            "let e := event; let n := 0; try { throw Error('a') } catch (x) { n := x } e.properties.n := n",
+            False,
+        ),
+        (
+            "let e := event; let n := 0; let f := () -> { n := {} }; f(); e.properties.n := n",
+            False,
+        ),
+        (
+            "let e := event; fun f(n) { if (n = 0) { return 'x' } return f(n - 1) } e.properties.n := f(3)",
+            True,
+        ),
+        (
+            "let e := event; fun f(x) { if (x = null) { return null } return x.a } e.properties.n := f(event.properties)",
+            True,
+        ),
+        ("let e := event; fun f() { return {} } e.properties.n := f()", False),
+        (
+            "let e := event; fun f(x) { return x } e.properties.n := f(1); e.properties.t := f({})",
+            False,
+        ),
+        ("let e := event; let f := x -> x; let l := [f]; l[1]({}); e.properties.n := f(1)", False),
         # writes to objects that cannot be parts of it, and comparisons with what cannot be one
         (
             "let p := event.properties; let g := {}; let o := g[p.t] ?? {'l': []}; o.n := p.n; o.l := [p.a]; g[p.t] := o",

@@ -155,7 +155,18 @@ class Borrowing:
             return self._may_be_put(node.then) and self._may_be_put(node.otherwise)
         if isinstance(node, bound.IfNull):
             return self._may_be_put(node.value) and self._may_be_put(node.fallback)
-        return self._scalars.is_certain(node) or self.is_raw(node)
+        if self._scalars.is_certain(node):
+            return True
+        function = self._facts.callee(node) if isinstance(node, bound.CallValue) else None
+        return self.is_raw(node) if function is None else self._may_be_returned(function)
+
+    def _may_be_returned(self, function: bound.BoundFunction) -> bool:
+        """Whether all results of a function are such values; those of other functions are not."""
+        return all(
+            node.value is None or self._scalars.is_certain(node.value) or self.is_raw(node.value)
+            for node in self._facts.own[function.number]
+            if isinstance(node, bound.Return)
+        )
 
     # --- the largest set of variables that satisfies the rules
 

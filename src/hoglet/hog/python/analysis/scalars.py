@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.library import BY_IDENTITY
+from hoglet.hog.python.analysis.scalar_flow import ScalarFlow
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.stdlib.table import STL
 
@@ -28,11 +29,22 @@ class Scalars:
         self._host_names = host_names
         self._nodes = nodes
         self._keys = self._find_keys()
+        self._flow = ScalarFlow(facts, self._is_certain_alone, nodes)
 
     def is_certain(self, node: Any) -> bool:
         """Whether a value is certainly not an object, array or date."""
         if isinstance(node, bound.Conditional):
             return self.is_certain(node.then) and self.is_certain(node.otherwise)
+        if isinstance(node, bound.IfNull):
+            return self.is_certain(node.value) and self.is_certain(node.fallback)
+        if isinstance(node, bound.ReadVariable) and self._flow.holds_scalars(node.variable):
+            return True
+        if isinstance(node, bound.CallValue) and self._flow.returns_scalars(node):
+            return True
+        return self._is_certain_alone(node)
+
+    def _is_certain_alone(self, node: Any) -> bool:
+        """:meth:`is_certain` whatever variables that are of no single kind hold."""
         if isinstance(node, bound.CallGlobal) and node.name not in self._host_names:
             entry = STL.get(node.name)
             return entry is not None and entry.types.rpartition("-> ")[2] in _SCALAR_TYPES
@@ -47,8 +59,9 @@ class Scalars:
                 operands = node.arguments
             case _:
                 return None
-        is_identity = not any(self.is_scalar(operand) for operand in operands)
-        return (operands[0], operands[1]) if is_identity else None
+        if any(self.is_scalar(operand) or self.is_certain(operand) for operand in operands):
+            return None
+        return operands[0], operands[1]
 
     def is_scalar(self, node: Any) -> bool:
         """Whether a value is not an object, or is a collection of literals."""
