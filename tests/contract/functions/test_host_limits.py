@@ -123,6 +123,24 @@ async def test_runs_of_a_silent_host_stay_in_the_queue_until_it_has_capacity(tim
     assert returned < 250  # 888 before; those leased before the host was known to be slow
 
 
+@pytest.mark.parametrize("change", [{"hog": "return 1"}, {"enabled": False}])
+async def test_runs_without_requests_do_not_wait_for_a_former_host(timed, receivers, change):
+    (slow, _) = receivers
+    async with open_runs(timed, HostSettings(concurrency=2)) as runs:
+        function = await make(timed, slow)
+        await runs.trigger(function, *map(str, range(64)))
+        await runs.work()
+        runs.hosts._gate(f"host {slow.url.removeprefix('http://')}").average_seconds = 3.0
+        before = runs.hosts.lane_limits({})[function["id"]].jobs
+        await timed.call("PATCH", f"/{function['id']}", json=change)
+        await asyncio.sleep(1.1)  # a function may be a second old
+        await runs.trigger(function, "later")
+        await runs.work()
+
+    assert before == 2
+    assert runs.hosts.lane_limits({}) == {}
+
+
 async def test_a_host_that_serves_one_request_after_another_is_not_overrun(timed, receivers):
     """More requests at once would only wait there, and the watcher would take them for slow."""
     (receiver, _) = receivers

@@ -308,6 +308,7 @@ class Executor:
         self, job: Job, invoke: InvokeV1, function: ExecutableFunction | None
     ) -> None:
         """Refuse a run whose function was disabled or deleted while it waited."""
+        self._hosts.forget(job.lane or "")
         now = self._clock.now()
         record = RunRecord(invoke, now)
         state = None if function is None else function.state

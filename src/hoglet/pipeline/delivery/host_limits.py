@@ -249,6 +249,10 @@ class HostLimiter:
         number = known.number + 1 if known is not None and known.host == host else 1
         self._habits[lane] = _Habit(function_id, host, limits, number)
 
+    def forget(self, lane: str) -> None:
+        """Forget the recent host of a lane: its runs make no requests any more."""
+        self._habits.pop(lane, None)
+
     @contextlib.asynccontextmanager
     async def acquire(
         self, function: ExecutableFunction, host: str, lane: str

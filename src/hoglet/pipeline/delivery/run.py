@@ -209,6 +209,8 @@ class InvocationRunner:
             if invoke.start_at == "filter":
                 invoke = record.invoke = self._past_filter(function, invoke, step, record)
             if step.outcome != "call" or step.call is None:
+                if not record.async_ms:
+                    self._hosts.forget(_lane(function, invoke))
                 return RunOutcome(lease_end=LeaseEnd.ENDED, record=record, step=step)
             invoke = msgspec.structs.replace(invoke, journal=step.journal)
             record.invoke = invoke
@@ -259,14 +261,13 @@ class InvocationRunner:
             further = msgspec.structs.replace(
                 invoke, invocation_id=run, mapping=mapping, start_at="inputs", journal=None
             )
-            lane = str(invoke.backfill_id or invoke.function_id)
             job = NewJob(
                 queue=INVOKE_QUEUE,
                 payload=encode(further),
                 id=run,
                 priority=Priority.LOW,
                 ordering_key=_line(function, invoke),
-                lane=lane,
+                lane=_lane(function, invoke),
             )
             record.captures.append(job)
         record.further_runs = len(step.mappings[1:])
@@ -282,7 +283,7 @@ class InvocationRunner:
     ) -> Attempt | RunOutcome:
         """Make one attempt. Requests contain secrets, so a waiting run stores only the journal."""
         host = host_of(call.request)
-        lane = str(invoke.backfill_id or function.id)
+        lane = _lane(function, invoke)
         async with self._hosts.acquire(function, host, lane) as slot:
             if slot.again_at is not None:
                 return RunOutcome(
@@ -331,6 +332,10 @@ class InvocationRunner:
             record.log("error", clean_line(text, secrets), now)  # it may contain the URL
         if attempt.note is not None:
             record.log("info", clean_line(attempt.note, secrets), now)
+
+
+def _lane(function: ExecutableFunction, invoke: InvokeV1) -> str:
+    return str(invoke.backfill_id or function.id)
 
 
 def _line(function: ExecutableFunction, invoke: InvokeV1) -> str | None:
