@@ -4,13 +4,19 @@ import json
 import math
 import random
 from base64 import b64decode
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from hoglet.hog.runtime.compare import index_of
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.json_text import _indented, write_json
+from hoglet.hog.runtime.values import HogDateTime
+from hoglet.hog.stdlib import dates
 from hoglet.hog.stdlib.collections import make_range, sort
 from hoglet.hog.stdlib.encoding import base64_decode, encode_url
 
@@ -79,3 +85,58 @@ def test_ranges_of_integers_and_floats() -> None:
     assert make_range(-1, 2) == [-1, 0, 1]
     assert make_range(0.5, 3) == [0.5, 1.5]
     assert make_range(2, 1) == []
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        dates.to_start_of_day,
+        dates.to_start_of_hour,
+        dates.to_start_of_month,
+        *(partial(dates.date_trunc, unit) for unit in ("minute", "hour", "day", "month", "year")),
+        partial(dates.date_add, "day", 3),
+        partial(dates.date_add, "week", -1.5),
+        partial(dates.date_add, "minute", 0.0001),
+        partial(dates.date_add, "second", 10**12),
+        *(
+            partial(dates.date_diff, unit, HogDateTime(86_399.999))
+            for unit in ("second", "minute", "hour", "day", "week", "month")
+        ),
+    ],
+)
+def test_dates_in_utc_are_as_those_of_the_calendar(function: Callable[[HogDateTime], Any]) -> None:
+    numbers = random.Random(7)  # noqa: S311
+    moments = [round(numbers.uniform(-6e10, 2.5e11), 3) for _ in range(200)]
+    moments += [numbers.randrange(-70, 70) * 86_400 - part for part in (0, 1, 0.001) for _ in "abc"]
+    moments += [
+        -62_135_596_800,
+        253_402_300_799.999,
+        1e15,
+        -0.004,
+        86_399.997,
+    ]
+    for seconds in moments:
+        moment = HogDateTime(seconds)
+        fast, slow = function(moment), function(HogDateTime(seconds, "Etc/UTC"))
+        if isinstance(fast, HogDateTime):
+            fast, slow = (fast.seconds, type(fast.seconds)), (slow.seconds, type(slow.seconds))
+        assert fast == slow, seconds
+
+
+def test_fractions_of_milliseconds_are_cut_off_before_a_day_is() -> None:
+    times = [86_399.9999, 86_399.9999999, 86_400.0001, -0.0001]
+
+    starts = [dates.to_start_of_day(HogDateTime(time)).seconds for time in times]
+    assert starts == [dates.to_start_of_day(HogDateTime(time, "Etc/UTC")).seconds for time in times]
+
+
+def test_dates_in_unknown_zones_are_still_refused() -> None:
+    moment = HogDateTime(0, "Nowhere")
+    for call in (dates.to_start_of_day, partial(dates.date_diff, "day", moment)):
+        with pytest.raises(EngineError, match="Nowhere"):
+            call(moment)
+
+
+@pytest.mark.parametrize(("needle", "position"), [("b", 2), ("x", 0), (1, 4), (True, 3), (None, 0)])
+def test_an_index_is_that_of_the_first_same_item(needle: object, position: int) -> None:
+    assert index_of(needle, ["a", "b", True, 1, 1.0, "b"]) == position

@@ -143,6 +143,20 @@ def test_keys_are_looked_up_as_in_the_array_of_keys(operator: str, key: str) -> 
         assert outcome(fast, value) == outcome(head + slow, value), value
 
 
+@pytest.mark.parametrize("count", ["length(o.a)", "length(o.b)", "length(o.a) - 1", "length(v)"])
+def test_the_rest_of_a_field_is_what_the_function_gives(count: str) -> None:
+    head = "let v := given let o := {'a': v, 'b': 'x'} "
+    for value in VALUES:
+        expected = outcome(f"{head} let f := substring return f(o.a, 2, {count})", value)
+        assert outcome(f"{head} return substring(o.a, 2, {count})", value) == expected, value
+
+
+def test_the_rest_of_a_field_is_a_slice() -> None:
+    source = "return substring(event.properties.a, 2, length(event.properties.a) - 1)"
+
+    assert "[2 - 1:] if" in compile_python(compile_program(source)).source
+
+
 def test_a_short_text_from_its_first_character_on_is_all_of_it() -> None:
     source = "let v := given return [substring(v, 1), substring(v, 2), length(v), upper(v)]"
 

@@ -261,6 +261,8 @@ def member(needle: Any, items: list[Any]) -> bool:
 
 def index_of(needle: Any, items: list[Any]) -> int:
     """The 1-based index of a strict member; 0 if there is none."""
+    if type(needle) is str:  # only strings equal strings
+        return items.index(needle) + 1 if needle in items else 0
     for position, item in enumerate(chain.from_iterable(meter.chunks(items)), 1):
         if item is needle or (type(item) is str and item == needle):
             if item != item:  # noqa: PLR0124 (NaN is no member)

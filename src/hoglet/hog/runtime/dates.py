@@ -17,6 +17,10 @@ from hoglet.hog.runtime.values import HogDate, HogDateTime, type_name
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+EARLIEST: Final = -62_135_424_000
+LATEST: Final = 253_402_128_000
+"""Seconds since 1970 between which a time is in the years 1 to 9999 in every zone."""
+
 _TEXT: Final = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})"
     r"(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"

@@ -141,7 +141,9 @@ def string_concat(value: Any, separator: Any = None) -> str:
 
 
 def make_range(*bounds: Any) -> list[Any]:
-    low, high = map(to_number, (0, *bounds)[-2:])
+    low, high = (0, *bounds)[-2:]
+    if type(low) is not int or type(high) is not int:
+        low, high = to_number(low), to_number(high)
     if not low < high:
         return []
     size = int(min(high - low, 2**53))

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.dates import (
+    EARLIEST,
+    LATEST,
     date_of_days,
     from_datetime,
     instant,
@@ -150,6 +152,24 @@ def extract(part: Any, value: Any) -> Any:
 # --- truncating
 
 
+def _milliseconds(value: Any) -> int | None:
+    """Milliseconds since 1970 of a DateTime in UTC; None for values that need the calendar."""
+    if type(value) is not HogDateTime or value.zone != "UTC":
+        return None
+    if not EARLIEST <= value.seconds <= LATEST:
+        return None
+    return math.floor(value.seconds * 1000 + 0.0005)
+
+
+def _floored(value: Any, unit: str) -> HogDateTime | None:
+    """The beginning of a minute, an hour or a day, if it is known without the calendar."""
+    milliseconds = _milliseconds(value)
+    if milliseconds is None:
+        return None
+    seconds = milliseconds // 1000
+    return HogDateTime(seconds - seconds % _SECONDS[unit])
+
+
 def _at_midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -161,6 +181,9 @@ def _from_local(moment: datetime, value: Any) -> HogDateTime:
 
 
 def to_start_of_day(value: Any, _mode: Any = None) -> Any:
+    floored = _floored(value, "day")
+    if floored is not None:
+        return floored
     moment = _moment("toStartOfDay", value)
     return None if moment is None else _from_local(_at_midnight(moment), value)
 
@@ -174,6 +197,9 @@ def to_start_of_week(value: Any, _mode: Any = None) -> Any:
 
 
 def to_start_of_hour(value: Any) -> Any:
+    floored = _floored(value, "hour")
+    if floored is not None:
+        return floored
     moment = _moment("toStartOfHour", value)
     if moment is None:
         return None
@@ -201,6 +227,9 @@ def date_trunc(unit: Any, value: Any, _zone: Any = None) -> Any:
         raise EngineError("Expected a DateTime for dateTrunc")
     if type(unit) is not str or unit not in _TRUNCATED:
         raise EngineError(f"Unsupported unit for dateTrunc: {as_text(unit)}")
+    floored = _floored(value, unit) if unit in _SECONDS else None
+    if floored is not None:
+        return floored
     moment = local_time(value)
     if moment is None:
         return None
@@ -292,6 +321,10 @@ def date_diff(unit: Any, start: Any, end: Any) -> Any:
     name = unit if type(unit) is str else as_text(unit)
     if name not in _SECONDS and name not in {"month", "year"}:
         raise EngineError(f"Unsupported unit for dateDiff: {name}")
+    if name in _SECONDS:
+        since, until = _milliseconds(start), _milliseconds(end)
+        if since is not None and until is not None:
+            return (until - since) // (_SECONDS[name] * 1000)
     first, second = _moment("dateDiff", start), _moment("dateDiff", end)
     if first is None or second is None:
         return None

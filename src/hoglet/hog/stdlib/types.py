@@ -41,6 +41,8 @@ def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
     kind = type(value)
     if kind is int:
         return value
+    if kind is str and len(value) < _EXACT_DIGITS and value.isdigit() and value.isascii():
+        return int(value)
     if kind is float and 1e-6 <= abs(value) <= LARGEST_INTEGER:
         return int(value)
     if kind is HogDateTime:
@@ -49,8 +51,6 @@ def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
         return days_of(value)
     if kind is bool or value is None:
         return None
-    if kind is str and len(value) < _EXACT_DIGITS and value.isdigit() and value.isascii():
-        return int(value)
     match = _LEADING_INTEGER.match(_number_source(value))
     if match is None:
         return None

@@ -64,3 +64,19 @@ def may_be_at(path: tuple[Any, ...] | None, paths: Iterable[tuple[Any, ...]]) ->
         and all(key in (ANY_KEY, step) for key, step in zip(path, other, strict=True))
         for other in paths
     )
+
+
+def is_same_read(first: Any, second: Any) -> bool:
+    """Whether two expressions read the same variable or global, or the same field of it."""
+    match first, second:
+        case bound.ReadVariable(variable=variable), bound.ReadVariable(variable=other):
+            return variable is other
+        case bound.ReadGlobal(path=path), bound.ReadGlobal(path=other):
+            return path == other
+        case (
+            bound.GetProperty(target=target, key=bound.Constant(value=str(key))),
+            bound.GetProperty(target=holder, key=bound.Constant(value=str(other))),
+        ):
+            return key == other and is_same_read(target, holder)
+        case _:
+            return False

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.library import LAMBDA_PARAMETER
+from hoglet.hog.python.analysis.paths import is_same_read
 from hoglet.hog.python.analysis.purity import EFFECTS, STABLE
 from hoglet.hog.python.codegen.evaluation import Handlers
 from hoglet.hog.python.codegen.inlining import InlinePrinter
@@ -155,9 +156,10 @@ class CallPrinter(InlinePrinter):
 
     def _substring(self, node: bound.CallGlobal, operands: list[Operand]) -> str:
         """``substring``: a position that is calculated is bound, so that it can be tested."""
-        if all(self.effects.level(argument) < EFFECTS for argument in node.arguments):
+        is_pure = all(self.effects.level(argument) < EFFECTS for argument in node.arguments)
+        if is_pure:
             operands[1] = self.bind(operands[1])
-        if len(operands) == 3 and self._reaches_end(*node.arguments):
+        if is_pure and len(operands) == 3 and self._reaches_end(*node.arguments):
             text = rest_of_text(operands, self.temporaries, self.program.short_texts)
             if text is not None:
                 return text
@@ -168,13 +170,8 @@ class CallPrinter(InlinePrinter):
         cut = 0
         if isinstance(count, bound.Arithmetic) and isinstance(count.right, bound.Constant):
             cut, count = count.right.value if count.operator == "-" else None, count.left
-        measured = self.argument_of("length", count)
-        if not isinstance(subject, bound.ReadVariable) or not isinstance(
-            measured, bound.ReadVariable
-        ):
-            return False
         is_rest = cut == 0 or (type(cut) is int and 0 < cut < _first(start))
-        return measured.variable is subject.variable and is_rest
+        return is_rest and is_same_read(subject, self.argument_of("length", count))
 
     def _call_length(self, operands: list[Operand]) -> str | None:
         operand = operands[0]
