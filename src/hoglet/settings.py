@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     FilePath,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails
@@ -193,6 +194,12 @@ class BadSetting(HogletError):
     blame = "operator"
 
 
+_MOST: Final = 2**53
+_MOST_SECONDS: Final = 10**9
+"""Numbers beyond are slips of the pen, and the kernel and the engines refuse them only when they
+are used: as limits of workers, for example, so that none would ever start."""
+
+
 class Settings(BaseSettings):
     """The settings of one hoglet process."""
 
@@ -276,7 +283,9 @@ class Settings(BaseSettings):
         None, description="Token of the first project, `phc_…`; generated if not set."
     )
 
-    executor_workers: int = Field(2, ge=1, description="Worker processes that run functions.")
+    executor_workers: int = Field(
+        2, ge=1, le=256, description="Worker processes that run functions."
+    )
     executor_seconds: float = Field(
         5,
         ge=2,
@@ -325,7 +334,7 @@ class Settings(BaseSettings):
         description="Free space in data_dir below which `/_readyz` returns 503, in bytes.",
     )
     compile_workers: int = Field(
-        1, ge=1, description="Worker processes that parse and compile code and queries."
+        1, ge=1, le=256, description="Worker processes that parse and compile code and queries."
     )
     query_seconds: float = Field(
         10, gt=0, le=60, description="Time limit of an endpoint run, in seconds."
@@ -514,6 +523,14 @@ class Settings(BaseSettings):
                 "chDB works in one process only"
             )
             raise _unfit("warehouse_url", text)
+
+    @field_validator("*")
+    @classmethod
+    def _is_sensible(cls, value: object) -> object:
+        most = _MOST_SECONDS if isinstance(value, float) else _MOST
+        if isinstance(value, int | float) and value > most:
+            raise ValueError(f"it must be at most {most}")
+        return value
 
     def resolved_database_url(self) -> str:
         """URL of the metadata database, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""
