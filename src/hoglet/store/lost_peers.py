@@ -21,7 +21,7 @@ from hoglet.kit.lost_peers import TESTED_AFTER_SECONDS, TESTED_EVERY_SECONDS, TE
 
 IDLE_SECONDS: Final = 10
 """Transactions wait for nothing but the database, and a silent server's partitions are taken over
-after 12 s."""
+after 10 s."""
 _CONNECT_SECONDS = 10
 
 TESTED: Final[Mapping[str, int]] = {

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from sqlalchemy import select, update
 
-from hoglet.kit.clock import FixedClock, new_id
-from hoglet.spool import positions
+from hoglet.kit.clock import FixedClock, SystemClock, new_id
+from hoglet.spool import owners, positions
 from hoglet.spool.owners import HEARTBEAT, SILENT_AFTER, PartitionOwner
 from hoglet.spool.positions import OwnershipLost, Position
 from hoglet.spool.tables import SpoolOwnerRow, SpoolPositionRow
@@ -20,6 +20,7 @@ from support.databases import sent_statements
 
 LOG = "rows"
 PARTITIONS = 16
+SECONDS = 30
 
 
 @pytest.fixture
@@ -53,6 +54,27 @@ async def _store(database: Database, before: Position, **changes: Any) -> Positi
     async with database.write() as session:
         await positions.store(session, [(before, after)])
     return after
+
+
+async def test_partitions_of_a_silent_server_are_not_left_until_the_next_heartbeat(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owners, "HEARTBEAT", timedelta(hours=1))
+    monkeypatch.setattr(owners, "SILENT_AFTER", timedelta(seconds=1))
+    await positions.create_partitions(database, LOG, PARTITIONS)
+    dead, living = (
+        PartitionOwner(database, SystemClock(), name=name, log_name=LOG) for name in ("a", "b")
+    )
+    await dead.divide()
+    has_taken = asyncio.Event()
+    living.on_taken = lambda _: has_taken.set()
+
+    beats = asyncio.create_task(living.run())
+    async with asyncio.timeout(SECONDS):
+        await has_taken.wait()
+    assert len(living.owned) == PARTITIONS
+    living.stop()
+    await beats
 
 
 async def test_a_single_server_has_all_partitions(servers: list[PartitionOwner]) -> None:
