@@ -14,6 +14,7 @@ import pytest
 from support.hoglet_process import HogletProcess, run_hoglet
 from support.receiver import Receiver
 from support.server import KEY, TOKEN, RunningServer
+from support.small_disk import small_disk
 from support.waiting import wait_for
 
 SECONDS = 120
@@ -182,6 +183,22 @@ def test_a_folder_that_cannot_be_made_is_named(server: RunningServer, tmp_path: 
 
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{file / 'copy'} cannot be written (Not a directory)" in done.stderr
+
+
+def test_a_disk_without_room_for_the_restored_folder_is_one_sentence(
+    large: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "small").mkdir()
+    copy = tmp_path / "copy"
+    assert hoglet(large, "backup", str(copy)).returncode == 0
+
+    with small_disk(tmp_path / "small") as disk:
+        disk.fill(leaving=1024**2)
+        new = disk.folder / "new"
+        done = hoglet(large, "restore", str(copy), "--data-dir", str(new))
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert f"{new} cannot be written ([Errno 28] No space left on device" in done.stderr
+        assert not new.exists()
 
 
 def test_what_is_there_is_never_overwritten(server: RunningServer, tmp_path: Path) -> None:

@@ -136,10 +136,16 @@ def _writing(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)[:200]
+        reason = error.strerror or _reason(error)[:200]
         raise BadBackup(f"{folder} cannot be written ({reason}); it is incomplete.") from None
     finally:
         os.umask(before)
+
+
+def _reason(error: OSError) -> str:
+    """``shutil.Error`` lists each file that it could not copy; one is enough."""
+    copied = error.args[0] if isinstance(error, shutil.Error) else None
+    return str(copied[0][2] if copied else error)
 
 
 def _check_new(folder: Path) -> None:
