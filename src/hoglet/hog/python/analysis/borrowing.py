@@ -33,6 +33,7 @@ from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.analysis.worklist import Worklist
 from hoglet.hog.python.analysis.writes import Writes
+from hoglet.hog.python.analysis.written_values import WrittenValues
 
 _TESTS: Final = (
     bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
@@ -77,6 +78,7 @@ class Borrowing:
         self._sources, self._elements = bindings.sources, bindings.elements
         self._origins: dict[bound.Variable, bound.Variable] = {}
         self._scalars = Scalars(facts, host_names, self._nodes)
+        self._written = WrittenValues(facts, self._scalars, self.is_raw)
         self._tables = tables(self._nodes, facts.literals) if enabled else {}
         writes = Writes(self._nodes)
         self.edited = writes.edited if enabled else {}
@@ -147,27 +149,6 @@ class Borrowing:
         """The lambda written as the argument of ``arrayMap`` or a similar function, else None."""
         return lambda_argument(node, self._host_names)
 
-    # --- values that may be written
-
-    def _may_be_put(self, node: Any) -> bool:
-        """Whether a value is a scalar, or an unshared copy of the host's data."""
-        if isinstance(node, bound.Conditional):
-            return self._may_be_put(node.then) and self._may_be_put(node.otherwise)
-        if isinstance(node, bound.IfNull):
-            return self._may_be_put(node.value) and self._may_be_put(node.fallback)
-        if self._scalars.is_certain(node):
-            return True
-        function = self._facts.callee(node) if isinstance(node, bound.CallValue) else None
-        return self.is_raw(node) if function is None else self._may_be_returned(function)
-
-    def _may_be_returned(self, function: bound.BoundFunction) -> bool:
-        """Whether all results of a function are such values; those of other functions are not."""
-        return all(
-            node.value is None or self._scalars.is_certain(node.value) or self.is_raw(node.value)
-            for node in self._facts.own[function.number]
-            if isinstance(node, bound.Return)
-        )
-
     # --- the largest set of variables that satisfies the rules
 
     def _settle(self) -> None:
@@ -204,7 +185,9 @@ class Borrowing:
         if not raw:
             return
         if isinstance(node, bound.AssignProperty) and self._root(node.target) is not None:
-            if self._root(node.target) not in self.edited or not self._may_be_put(node.value):
+            if self._root(node.target) not in self.edited or not self._written.may_be_put(
+                node.value
+            ):
                 yield self._root(node.target)
             raw = [part for part in raw if part is not node.target]
         if self._compares_parts(node, raw):
