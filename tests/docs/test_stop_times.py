@@ -1,4 +1,4 @@
-"""Service managers wait longer than a stop takes: docs/adr/0075-bounded-stop.md."""
+"""Service managers wait longer than a stop takes: docs/adr/0074-bounded-stop.md."""
 
 import re
 from pathlib import Path

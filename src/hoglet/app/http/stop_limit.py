@@ -5,7 +5,7 @@ start, and a delivery that is cut off is repeated under the same id. So a proces
 middle of its work loses nothing (tests/fault/test_kill.py), and need not wait for a query that runs
 for minutes or a client that does not read.
 
-Source: docs/adr/0075-bounded-stop.md.
+Source: docs/adr/0074-bounded-stop.md.
 """
 
 import os
