@@ -121,6 +121,14 @@ def test_a_method_gives_what_the_function_gives(call: str) -> None:
         assert outcome(source.replace("VALUE", "v"), value) == expected
 
 
+@pytest.mark.parametrize("call", CALLS)
+def test_a_method_of_an_expression_gives_what_one_of_a_variable_gives(call: str) -> None:
+    for value in VALUES:
+        of_variable = f"{VARIABLES} let v := toString(given); return {call.replace('VALUE', 'v')}"
+        of_expression = f"{VARIABLES} return {call.replace('VALUE', 'toString(given)')}"
+        assert outcome(of_expression, value) == outcome(of_variable, value), value
+
+
 def test_calculated_positions_and_lengths_are_no_calls() -> None:
     source = "let v := given let n := 3 return [substring(v, n + 1, 1), substring(v, n - 1, 2), "
     source += "substring(v, 2, length(v) - 1)]"

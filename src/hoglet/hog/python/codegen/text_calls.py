@@ -103,9 +103,8 @@ def _character(operands: list[Operand], first: str, again: str, short: Container
     """``substring(text, i, 1)`` of ASCII; reading a character is faster than a slice."""
     subject, position, _ = operands
     index = position.text
-    is_ascii = (
-        f"{again}.isascii()" if subject.kind == "S" else f"type({first}) is S and {again}.isascii()"
-    )
+    is_text = f"type({first}) is S and {again}.isascii()"
+    is_ascii = f"{first}.isascii()" if subject.kind == "S" else is_text
     tests = [f"s{again[1:]}" if again in short else is_ascii]
     if not position.constant and position.kind != "C":
         tests.append(f"type({index}) is I")
