@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import event, func, select, text
@@ -106,23 +107,27 @@ async def test_no_statement_of_a_group_is_a_pipeline(line: Line) -> None:
         pipelines.append(given[1])
 
     dialect = line.database.engine.dialect
+    name = str(uuid4())  # other tests store events in the same warehouse
     event.listen(dialect, "do_executemany", note)
     try:
-        await line.capture(*PEOPLE)
-        assert await line.batches.work_once()
-        await line.capture(*({**each, "properties": {"$set": {"n": 1}}} for each in PEOPLE))
-        assert await line.batches.work_once()
+        for properties in ({}, {"$set": {"n": 1}}):
+            people = [{**each, "event": name, "properties": properties} for each in PEOPLE]
+            await line.capture(*people)
+            assert await line.batches.work_once()
     finally:
         event.remove(dialect, "do_executemany", note)
 
     assert pipelines == []
-    assert await line.select("SELECT count() FROM events") == [(2 * len(PEOPLE),)]
+    stored = await line.select(f"SELECT count() FROM events WHERE event = '{name}'")
+    assert stored == [(2 * len(PEOPLE),)]
 
 
 async def test_a_former_owner_stores_nothing_of_a_group(line: Line) -> None:
-    await line.capture(*PEOPLE)
+    name = str(uuid4())  # other tests store events in the same warehouse
+    people = [{**each, "event": name} for each in PEOPLE]
+    await line.capture(*people)
     assert await line.batches.work_once()
-    await line.capture(*PEOPLE)
+    await line.capture(*people)
     run = await line.batches._begin()
     assert run is not None
     async with open_line(line.database, line.warehouse, line.clock, 1) as other:
@@ -130,7 +135,8 @@ async def test_a_former_owner_stores_nothing_of_a_group(line: Line) -> None:
         await other.work()
     await line.batches._store(run)
 
-    assert await line.select("SELECT count() FROM events WHERE project_id = {p}")
+    stored = await line.select(f"SELECT count() FROM events WHERE event = '{name}'")
+    assert stored == [(2 * len(PEOPLE),)]
     async with line.database.read() as session:
         assert await session.scalar(select(func.count()).select_from(JobRow)) == 0
     assert line.owner.owned == frozenset()
