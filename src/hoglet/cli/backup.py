@@ -54,7 +54,7 @@ def backup(
         _extract(response, partial)
         _check_complete(partial)
         has_key = url is None and _copy_key(data_dir, partial)
-        partial.rename(folder)
+        _put_in_place(partial, folder)
     print(f"The backup is in {folder}.")
     if not has_key:
         print(
@@ -77,7 +77,7 @@ def restore(
         partial.chmod(0o700)
         if data_dir.exists():
             data_dir.rmdir()
-        partial.rename(data_dir)
+        _put_in_place(partial, data_dir)
     print(f"Restored. Start it with: hoglet serve --data-dir {data_dir}")
     if not (data_dir / "secret.key").exists():
         print("Copy secret.key into it first, or set HOGLET_SECRET_KEYS.")
@@ -123,6 +123,23 @@ def _lock(opened: int, partial: Path) -> None:
     is_renamed = not partial.exists() or not os.path.samestat(os.fstat(opened), partial.stat())
     if is_held or is_renamed:
         raise BadUsage(f"Another command is writing to {partial}; wait until it has ended.")
+
+
+def _put_in_place(partial: Path, folder: Path) -> None:
+    """Rename a folder once all of it is on disk: a power failure leaves all of it or nothing."""
+    for path in (partial, *partial.rglob("*")):
+        if not path.is_symlink():
+            _sync(path)
+    partial.rename(folder)
+    _sync(folder.parent)
+
+
+def _sync(path: Path) -> None:
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 @contextmanager
