@@ -62,7 +62,7 @@ def test_a_server_that_works_is_ready_without_warnings(server: RunningServer):
 
 
 def test_too_little_free_space_is_not_ready(server: RunningServer):
-    server.environment["HOGLET_FREE_DISK_BYTES"] = str(10**17)
+    server.environment["HOGLET_FREE_DISK_BYTES"] = str(9 * 10**15)
     server.start()
 
     status, body = _ready(server)

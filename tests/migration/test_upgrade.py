@@ -1,13 +1,18 @@
 """The migrations produce exactly the declared tables, on both databases."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.engine import make_url
 
 from hoglet.migrations import migrate
 from hoglet.migrations.metadata import load_all_tables
+from hoglet.migrations.upgrade import alembic_config
 
 
 def _blocking(url: str) -> str:
@@ -49,3 +54,25 @@ def test_a_failed_upgrade_leaves_nothing_behind(sqlite_url: str, monkeypatch: py
     engine.dispose()
 
     assert names == []
+
+
+def test_an_upgrade_is_repeated_after_a_deadlock_with_a_server(postgres_url: str) -> None:
+    """The version before locks ``spool_owners`` first, and migration 0034 ``spool_positions``."""
+    migrate(postgres_url)
+    engine = create_engine(postgres_url)
+    with engine.begin() as connection:
+        command.downgrade(alembic_config(connection), "0033")
+    with ThreadPoolExecutor(1) as threads, engine.connect() as server, engine.connect() as watcher:
+        server.execute(text("SET deadlock_timeout = '1h'"))  # the other transaction is ended
+        server.execute(text("LOCK TABLE spool_owners IN ACCESS EXCLUSIVE MODE"))
+        upgrading = threads.submit(migrate, postgres_url)
+        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IS NOT NULL")
+        while not watcher.scalar(waiting) and not upgrading.done():
+            time.sleep(0.01)
+        server.execute(text("SELECT count(*) FROM spool_positions"))
+        server.commit()
+        upgrading.result(timeout=60)
+    columns = {each["name"] for each in inspect(engine).get_columns("spool_positions")}
+    engine.dispose()
+
+    assert "named_by_members" in columns

@@ -1,10 +1,12 @@
 """Runs Alembic from the package: no alembic.ini, no working directory, one transaction."""
 
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import URL, Connection, event, inspect, text
+from sqlalchemy import URL, Connection, Engine, event, inspect, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
 
 from hoglet.store.pooler import blocking_engine
 
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
 
 # Arbitrary number of the lock that serializes concurrent startups on one PostgreSQL database.
 _ADVISORY_LOCK = 7_226_311
+# Servers of the version before lock the altered tables in an order of their own. PostgreSQL ends
+# one of the transactions then; without a second attempt, a rolling update would stop there.
+_DEADLOCK: Final = "40P01"
+_ATTEMPTS: Final = 10
+_PAUSE_SECONDS: Final = 0.5
 
 
 class UnknownSchema(Exception):
@@ -36,13 +43,25 @@ def migrate(database_url: str) -> None:
         event.listen(engine, "connect", _leave_transactions_to_us)
         event.listen(engine, "begin", _begin)
     try:
-        with engine.begin() as connection:
-            if engine.dialect.name == "postgresql":
-                connection.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
-            if not _is_current(connection):
-                _upgrade(connection)
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return _migrate(engine)
+            except OperationalError as error:
+                if getattr(error.orig, "sqlstate", None) != _DEADLOCK:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
+        _migrate(engine)
     finally:
         engine.dispose()
+
+
+def _migrate(engine: Engine) -> None:
+    """Migrate in one transaction, of which a failure leaves nothing."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
+        if not _is_current(connection):
+            _upgrade(connection)
 
 
 def _is_current(connection: Connection) -> bool:
