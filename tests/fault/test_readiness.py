@@ -67,9 +67,7 @@ def test_too_little_free_space_is_not_ready(server: RunningServer):
 
     status, body = _ready(server)
     assert (status, body["status"]) == (503, "unavailable")
-    assert body["checks"]["disk"].endswith(
-        "less than the 100000000000 MB of HOGLET_FREE_DISK_BYTES"
-    )
+    assert body["checks"]["disk"].endswith("less than the 9000000000 MB of HOGLET_FREE_DISK_BYTES")
     assert body["checks"]["storage"] == "ok"
     code, output = _status(server)
     assert code == 1
