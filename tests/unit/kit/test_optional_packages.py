@@ -9,12 +9,12 @@ from hoglet.kit.optional_packages import without
 
 
 def test_a_hidden_package_can_be_imported_afterwards() -> None:
-    sys.modules.pop("this", None)
+    sys.modules.pop("colorsys", None)
 
-    with without("this"), pytest.raises(ImportError):
-        __import__("this")
+    with without("colorsys"), pytest.raises(ImportError):
+        __import__("colorsys")
 
-    __import__("this")
+    __import__("colorsys")
 
 
 def test_a_loaded_package_stays() -> None:
