@@ -564,9 +564,11 @@ def load_settings(**given: Any) -> Settings:
     Raises:
         BadSetting: one is invalid, or a variable looks like a misspelt one.
     """
+    given = {name: value for name, value in given.items() if value is not None}
     _refuse_misspelt(os.environ)
+    _refuse_unreadable(os.environ, given)
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        return Settings(**given)
     except ValidationError as error:
         raise BadSetting(_sentence(error.errors()[0], given)) from None
     except SettingsError as error:  # a value that must be JSON and is not
@@ -604,6 +606,29 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
             raise BadSetting(f"{variable} is not a setting; {meant} is.")
 
 
+def _refuse_unreadable(environment: Mapping[str, str], given: Mapping[str, Any]) -> None:
+    """Python keeps bytes that are not UTF-8 as half characters; no engine or protocol takes them.
+
+    Also in paths: the URLs of the embedded databases contain the data folder.
+    """
+    texts = {_option(name): str(value) for name, value in given.items()}
+    for variable, text in environment.items():  # pydantic ignores their case
+        name = variable.lower().removeprefix("hoglet_")
+        if name in Settings.model_fields and name not in given:
+            texts[variable] = text
+    for visible, text in texts.items():
+        if text != text.encode(errors="replace").decode():
+            raise BadSetting(f"{visible} contains bytes that are not UTF-8.")
+
+
+def _variable(name: str) -> str:
+    return f"HOGLET_{name.upper()}"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _unfit(name: str, text: str) -> ValueError:
     """The error of a rule that involves several settings; ``name`` is the one to report."""
     error = ValueError(text)
@@ -626,9 +651,7 @@ def _sentence(problem: ErrorDetails, given: dict[str, Any]) -> str:
     cause = problem.get("ctx", {}).get("error")
     notes: list[str] = getattr(cause, "__notes__", [])
     name = notes[0] if notes else str(problem["loc"][0])
-    visible = (
-        f"--{name.replace('_', '-')}" if given.get(name) is not None else f"HOGLET_{name.upper()}"
-    )
+    visible = _option(name) if name in given else _variable(name)
     value = "" if notes or name in _SECRET else f' is "{problem["input"]}"'
     text = str(cause) if isinstance(cause, ValueError) else _in_words(problem["msg"])
     return f"{visible}{value}: {text[:1].lower()}{text[1:]}."

@@ -1,5 +1,6 @@
 """An invalid HOGLET_* value results in one sentence that names it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from hoglet.settings import BadSetting, load_settings
+from hoglet.settings import BadSetting, Settings, load_settings
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,21 @@ def test_a_bad_value_is_named_in_one_sentence(monkeypatch, name, value, reason):
     assert sentence.endswith(".")
     assert "\n" not in sentence
     assert "hunter2" not in sentence
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_bytes_that_are_not_utf_8_are_refused(monkeypatch, name):
+    variable = f"HOGLET_{name.upper()}"
+    monkeypatch.setenv(variable, os.fsdecode(b"/data/hunter2\xe9"))
+    with pytest.raises(BadSetting) as caught:
+        load_settings()
+    assert caught.value.detail == f"{variable} contains bytes that are not UTF-8."
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_refused():
+    with pytest.raises(BadSetting) as caught:
+        load_settings(data_dir=Path(os.fsdecode(b"/data/caf\xe9")))
+    assert caught.value.detail == "--data-dir contains bytes that are not UTF-8."
 
 
 POSTGRES = "postgresql+psycopg://hoglet@localhost/hoglet"
