@@ -80,6 +80,16 @@ async def forget_warehouse(session: AsyncSession) -> None:
     await session.execute(delete(WarehouseCheckpointRow))
 
 
+async def record_copy(session: AsyncSession, copy: Warehouse, clock: Clock) -> None:
+    """Give a complete copy of the warehouse an id of its own, and let the database belong to it.
+
+    The warehouse that it was copied from is refused from now on.
+    """
+    identity = await store_warehouse_identity(copy, uuid4())
+    await session.execute(delete(WarehouseIdentityRow))
+    await _record(session, identity, clock)
+
+
 @asynccontextmanager
 async def embedded_writer(database: Database, settings: Settings) -> AsyncGenerator[None]:
     """Ensure that a single server writes the embedded warehouse of a shared PostgreSQL.

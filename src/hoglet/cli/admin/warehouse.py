@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from hoglet.cli.admin.data_folder import DataDir, NoData, in_transaction
+from hoglet.cli.admin.warehouse_copy import copy
 
 if TYPE_CHECKING:  # ClickHouse's client is not needed by the other commands
     from hoglet.settings import Settings
     from hoglet.warehouse.cluster import ClusterNode
 
 warehouse_app = typer.Typer(help="The warehouse of a data folder.", no_args_is_help=True)
+warehouse_app.command("copy")(copy)
 
 
 @warehouse_app.command("adopt")
