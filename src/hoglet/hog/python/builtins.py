@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hoglet.hog.python.codegen.text_calls import METHODS
 from hoglet.hog.runtime import budget as meter
-from hoglet.hog.runtime import compare, host_data, numbers, plain_data
+from hoglet.hog.runtime import compare, host_data, numbers, plain_data, plain_import
 from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow
@@ -248,9 +248,9 @@ def _namespace() -> dict[str, Any]:
         "R_edited": host_data.edited, "R_part": host_data.part, "R_toString": host_data.to_string,
         "R_same": host_data.same_import,
         "host_value": host_data.HostValue,
-        "MANY": 1_000_000,
+        "MANY": plain_import.MANY,
         "plain_leaf": plain_data.is_plain_leaf, "plain_part": plain_data.is_plain_part,
-        "plain_import": plain_data.is_plain_import,
+        "plain_import": plain_import.plain_import,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip
     for name, entry in STL.items():

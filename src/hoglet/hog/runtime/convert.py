@@ -77,25 +77,26 @@ def _imported_object(value: dict[Any, Any]) -> Any:
         tagged = untagged(value)
         if tagged is not None:
             return tagged
-    try:
-        "".join(value)  # the fastest test of the keys
-    except TypeError:
-        value = {key if type(key) is str else _stored(key): item for key, item in value.items()}
     copy = value.copy()
     for key, item in value.items():
-        kind = type(item)
-        if kind in _AS_IS:
+        if type(key) is not str:
+            return {_stored(key): import_value(item) for key, item in value.items()}
+        if type(item) is str or item is None:
             continue
-        if kind is not int:
-            copy[key] = _imported_object(item) if kind is dict else _imported(item)
-        elif not -LARGEST_INTEGER <= item <= LARGEST_INTEGER:
-            copy[key] = to_float(item)
+        kind = type(item)
+        if kind is int:
+            if not -LARGEST_INTEGER <= item <= LARGEST_INTEGER:
+                copy[key] = to_float(item)
+        elif kind is dict:
+            copy[key] = _imported_object(item)
+        elif kind not in _AS_IS:
+            copy[key] = _imported(item)
     return copy
 
 
 def _stored(key: Any) -> Any:
     """The stored key of a key that is not a string; it may already be a stored key."""
-    if key is None or is_number(key) or display_key(key) is not key:
+    if key is None or type(key) is str or is_number(key) or display_key(key) is not key:
         return key
     return stored_key(key) if type(key) is bool else str(key)
 

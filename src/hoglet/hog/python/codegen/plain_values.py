@@ -4,7 +4,8 @@ A value is *plain* if its parts are short strings, numbers, booleans, null or pl
 counted value has a counter, a local variable with the number of its parts; ``MANY`` if one of them
 did not pass its test. A result with few parts is returned in a tuple of one, which tells
 :func:`hoglet.hog.runtime.host_data.exported` that it is plain data. Host data that passes its test
-is not imported, because such values are their own imports.
+is not imported, because such values are their own imports; other host data is tested while it is
+imported, see :mod:`hoglet.hog.runtime.plain_import`.
 """
 
 from collections.abc import Iterator
@@ -13,14 +14,11 @@ from typing import Any, Final, NamedTuple, override
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.results import count_literals, is_small_literal, parts_of
 from hoglet.hog.python.codegen.evaluation import Evaluation, item_text
-from hoglet.hog.python.codegen.operands import Operand, whole_value
+from hoglet.hog.python.codegen.operands import IMPORT, Operand, whole_value
 from hoglet.hog.runtime.plain_data import LEAST, SHORT, is_plain_leaf
+from hoglet.hog.runtime.plain_import import PER_CONTAINER
 from hoglet.hog.runtime.values import LARGEST_INTEGER
 
-PER_CONTAINER: Final = 4
-"""What an array or object adds to a counter."""
-
-_PER_IMPORT: Final = 64
 _MAX_COUNTED: Final = 500  # so at most 125 levels
 
 
@@ -28,16 +26,24 @@ class PlainValue(NamedTuple):
     """A value of which the parts were evaluated.
 
     Attributes:
+        shape: the literal around the parts; None around a single part.
+        parts: the values of the parts.
         tests: conditions on the parts; all of them hold for a plain value.
+        own_tests: those on parts that are not host data.
         plain: its text if they hold.
         general: its text otherwise.
         size: what it adds to a counter, as text.
+        own_size: what it adds besides host data.
     """
 
+    shape: Any
+    parts: list[Operand]
     tests: list[str]
+    own_tests: list[str]
     plain: str
     general: str
     size: str
+    own_size: str
 
 
 class PlainPrinter(Evaluation):
@@ -79,14 +85,26 @@ class PlainPrinter(Evaluation):
         ]
         counters = [self.counters[part.text] for part in parts if part.text in self.counters]
         unknown = [part for part in parts if part.text not in self.counters]
-        tests = [test for part in unknown if (test := _test(part, is_result=is_result))]
+        tests, own = list[str](), list[str]()
+        for part in unknown:
+            if test := _test(part, is_result=is_result):
+                (tests if _is_imported(part) else own).append(test)
         if is_result:
             named = [part.text for part in parts if part.text in self.counters]
-            tests += [self._result_test(name, is_alone=shape is None) for name in named]
+            own += [self._result_test(name, is_alone=shape is None) for name in named]
         known = [Operand(part.text, part.kind, atom=True) for part in parts]
-        plain, general = _text(shape, iter(known)), _text(shape, iter(parts))
-        count = str(len(unknown) + PER_CONTAINER * count_literals(shape))
-        return PlainValue(tests, plain, general, " + ".join([*counters, count]))
+        imported = sum(map(_is_imported, unknown))
+        count = len(unknown) + PER_CONTAINER * count_literals(shape)
+        return PlainValue(
+            shape,
+            parts,
+            tests + own,
+            own,
+            plain=_text(shape, iter(known)),
+            general=_text(shape, iter(parts)),
+            size=" + ".join([*counters, str(count)]),
+            own_size=" + ".join([*counters, str(count - imported)]),
+        )
 
     def _only_formatted(self, node: Any) -> Operand:
         """A literal that is only formatted; host data in it was not imported."""
@@ -124,37 +142,40 @@ class PlainPrinter(Evaluation):
         return operand.plain if counter is None else f"{counter} <= {_MAX_COUNTED}"
 
     def store(
-        self,
-        value: PlainValue,
-        counter: str,
-        statement: str,
-        *,
-        is_new: bool = False,
-        name: str | None = None,
+        self, value: PlainValue, counter: str, statement: str, *, is_new: bool = False
     ) -> None:
-        """Print a statement with ``{}`` for the value, and count its parts.
-
-        If it binds the value to a ``name``, imported host data is counted as one part.
-        """
-        count = value.size if is_new else f"{counter} + {value.size}"
+        """Print a statement with ``{}`` for the value, and count its parts."""
+        before = "" if is_new else f"{counter} + "
         if not value.tests or value.plain == value.general:
             test = f" if {' and '.join(value.tests)} else MANY" if value.tests else ""
             self.line(statement.format(value.plain))
-            self.line(f"{counter} = {count}{test}")
+            self.line(f"{counter} = {before}{value.size}{test}")
             return
         self.line(f"if {' and '.join(value.tests)}:")
-        self._stored(statement.format(value.plain), f"{counter} = {count}")
-        self.line("else:")
-        imported = "MANY"
-        if name is not None:
-            imported = f"{counter} + {_PER_IMPORT} if plain_import({name}) else MANY"
-        self._stored(statement.format(value.general), f"{counter} = {imported}")
-
-    def _stored(self, *lines: str) -> None:
         self.indent += 1
-        for line in lines:
-            self.line(line)
+        self.line(statement.format(value.plain))
+        self.line(f"{counter} = {before}{value.size}")
         self.indent -= 1
+        self.line("else:")
+        self.indent += 1
+        text, size = self._imported_parts(value)
+        test = f" if {' and '.join(value.own_tests)} else MANY" if value.own_tests else ""
+        self.line(statement.format(text))
+        self.line(f"{counter} = {before}{size}{test}")
+        self.indent -= 1
+
+    def _imported_parts(self, value: PlainValue) -> tuple[str, str]:
+        """Import the host data of a value; the text of the value, and what it adds to a counter."""
+        parts, sizes = list[Operand](), [value.own_size]
+        for part in value.parts:
+            if not _is_imported(part):
+                parts.append(part)
+                continue
+            name, size = self.temporaries.new(), self.temporaries.new()
+            self.line(f"{name}, {size} = plain_import({part.text})")
+            parts.append(Operand(name, "A", atom=True))
+            sizes.append(size)
+        return _text(value.shape, iter(parts)), " + ".join(sizes)
 
     def bind_counted(self, node: bound.Declare | bound.AssignVariable) -> None:
         """Bind a variable to a new array or object, and count its parts."""
@@ -171,7 +192,7 @@ class PlainPrinter(Evaluation):
         target = self.hold(self.value(node.target), node.target)
         key = self.hold(self.key(node.key), node.key)
         value = self.temporaries.new()
-        self.store(self.plain_value(node.value), counter, f"{value} = {{}}", name=value)
+        self.store(self.plain_value(node.value), counter, f"{value} = {{}}")
         tests = [] if target.kind == "D" else [f"type({target.text}) is D"]
         if not key.constant:
             tests += [f"type({key.text}) is S", f"LEN({key.text}) <= {SHORT}"]
@@ -191,7 +212,15 @@ class PlainPrinter(Evaluation):
             head = f"if {' and '.join(tests)}: " if tests else ""
             self.line(f"{head}return ({value.plain},)")
         if tests:
-            self.line(f"return {value.general}")
+            self._general_result(value)
+
+    def _general_result(self, value: PlainValue) -> None:
+        """Print a ``return`` of a value that may have host data in it that is no plain leaf."""
+        text, size = self._imported_parts(value)
+        if len(value.own_tests) < len(value.tests) and "False" not in value.own_tests:
+            tests = [*value.own_tests, f"{size} <= {_MAX_COUNTED}"]
+            self.line(f"if {' and '.join(tests)}: return ({text},)")
+        self.line(f"return {text}")
 
     def _result_test(self, name: str, *, is_alone: bool) -> str:
         few = f"{self.counters[name]} <= {_MAX_COUNTED}"
@@ -226,6 +255,11 @@ def _text(shape: Any, parts: Iterator[Operand]) -> str:
     if isinstance(shape, bound.MakeArray):
         return f"[{', '.join([_text(item, parts) for item in shape.items])}]"
     return whole_value(next(parts))
+
+
+def _is_imported(part: Operand) -> bool:
+    """Whether a part is host data whose import is a copy."""
+    return part.raw == IMPORT
 
 
 def _test(part: Operand, *, is_result: bool) -> str:
