@@ -141,6 +141,22 @@ CASES = [
     ("let p := event.properties; let k := concat('t', ''); print(p[k], p[concat('n', '')], p[1])", "text 3 null"),
     ("fun f(p, k) { return p[k] ?? 'none' } print(f(event.properties, 't'), f(null, 't'), f(event, 'q'))", "text none none"),
     ("fun f(n, l) { return n = 0 ? length(l) : f(n - 1, l) } print(f(3, event.list))", "6"),
+    # variables that walk through the data
+    ("let c := event; for (let k in ['properties', 'a', 'x']) { c := c[k] } print(c)", "1"),
+    ("let c := event; for (let i := 1; i < 3; i := i + 1) { c := c.list ?? c[i] } print(c)", "{'x': 2, 'y': {'x': 6}}"),
+    ("let c := event; while (c.properties != null) { c := c.properties } print(c.t, typeof(c.a))", "text object"),
+    ("let c := event.list; c := c[1]; let d := c; c := c.y; d.x := 9; print(c.x, d.x)", "5 9"),
+    ("let c := event; c := c.properties; let d := c.a; d.x := 9; print(c.a.x)", "9"),
+    ("let c := event; c := c.properties; c.n := 9; print(c.n, event.properties.n)", "9 3"),
+    ("let c := event; c := c.properties; let k := [c.a, c.a]; print(k[1] == k[2], c.a == k[1], c.a == c.b)", "true true false"),
+    ("let m := {}; let c := event.properties; c := c.a; m[c] := 1; let b := m[c]; c := person.properties.a; print(b, m[c], m)", "1 null {{'x': 1, 'y': [1, 2]}: 1}"),
+    ("let e := event; let c := e.properties; e.properties.n := 9; print(c.n); c := c.a; e.properties := null; print(c.x)", "9\n1"),
+    ("let e := event; let c := e; for (let k in ['properties', 'a']) { c := c[k] } let o := [c]; e.properties.a.x := 9; print(c.x, o[1].x)", "9 9"),
+    ("let c := event; c := c.at; print(typeof(c), c.zone, c); c := event.day; print(c.year, keys(c))", "datetime UTC DateTime(1714739696.5, 'UTC')\n2024 []"),
+    ("fun get(o, path) { let c := o; for (let k in splitByString('.', path)) { if (c = null) { return null } c := c[k] } return c } let g := get(event, 'properties.a'); g.x := 9; print(g.x, get(event, 'properties.a.x'), get(event, 'a.b.c'))", "9 1 null"),
+    ("fun get(o) { o := o.properties; return o.a } let a := get(event); let b := get(event); a.x := 9; print(a.x, b.x)", "9 1"),
+    ("let c := event; let f := () -> { c := c.properties }; f(); print(c.n)", "3"),
+    ("for (let c in event.list) { c := c.y ?? c; if (typeof(c) = 'object') { c.x := 9 } print(c) } print(event.list[1].y.x)", "{'x': 9}\n{'x': 9}\ns\n7\n[1, 2]\nnull\n5"),
 ]  # fmt: skip
 
 
@@ -190,6 +206,10 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
     ("source", "borrows"),
     [
         ("let p := event.properties; print(p.n)", True),
+        ("let c := event; for (let k in ['properties', 'a']) { c := c[k] } print(c.x)", True),
+        ("fun f(c) { c := c.a; return c.x } print(f(event.properties))", True),
+        ("let c := event; c := c.properties; c.n := 1; print(c.n)", False),
+        ("let c := event; print(c.name); c := {'x': 1}; print(c.x)", False),
         ("let p := event.properties; print(p.n, jsonStringify(p.a))", True),
         ("let p := event.properties; return {'a': p.a, 'n': p.n}", True),
         ("let p := event.properties; let o := {}; o.n := p.n; print(o)", True),

@@ -9,7 +9,7 @@ from hoglet.hog.python.analysis.type_facts import TypeFacts
 
 
 class Bindings:
-    """The expressions bound by ``let``, ``for … in``, calls of functions and lambdas.
+    """The expressions bound by ``let``, ``:=``, ``for … in``, calls of functions and lambdas.
 
     Attributes:
         sources: the expressions bound to each variable.
@@ -30,6 +30,8 @@ class Bindings:
             if isinstance(node, bound.Declare):
                 if node.value is not None and not node.early:
                     self._bind(node.variable, node.value)
+            elif isinstance(node, bound.AssignVariable):
+                self._bind(node.variable, node.value)
             elif isinstance(node, bound.ForIn):
                 self._bind_element(node.value, node.collection)
             elif isinstance(node, bound.CallValue):
@@ -53,3 +55,19 @@ class Bindings:
         for index, parameter in enumerate(function.parameters):
             is_given = index < len(node.arguments)
             self._bind(parameter, node.arguments[index] if is_given else bound.Constant(value=None))
+
+
+def walking(nodes: Sequence[Any]) -> set[bound.Variable]:
+    """The assigned variables whose fields or items are read: ``current := current[part]``."""
+    holders = [
+        node.target if isinstance(node, bound.GetProperty) else node.collection
+        for node in nodes
+        if isinstance(node, bound.GetProperty | bound.ForIn)
+    ]
+    return {
+        holder.variable
+        for holder in holders
+        if isinstance(holder, bound.ReadVariable)
+        and holder.variable.assigned
+        and not holder.variable.captured
+    }

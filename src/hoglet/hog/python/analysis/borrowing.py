@@ -15,7 +15,8 @@ A variable borrows when
   statement changes an object that could be such a part, and none compares objects by identity.
 
 Variables are bound by ``let``, by ``for (k, v in x)``, and as parameters of functions that are only
-called by name and of lambdas passed to ``arrayMap`` and similar functions.
+called by name and of lambdas passed to ``arrayMap`` and similar functions. Those that are assigned
+borrow if they walk through the data: ``current := current[part]``.
 """
 
 from collections import defaultdict
@@ -24,9 +25,10 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.aliases import Aliases, DistinguishedParts
-from hoglet.hog.python.analysis.bindings import Bindings
+from hoglet.hog.python.analysis.bindings import Bindings, walking
+from hoglet.hog.python.analysis.edited_places import MAX_READS, EditedPlaces
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER, lambda_argument
-from hoglet.hog.python.analysis.paths import ANY_KEY, field, keys_in, may_be_at
+from hoglet.hog.python.analysis.paths import field, keys_in, may_be_at
 from hoglet.hog.python.analysis.scalars import Scalars
 from hoglet.hog.python.analysis.tables import is_data, tables
 from hoglet.hog.python.analysis.type_facts import TypeFacts
@@ -39,9 +41,6 @@ _TESTS: Final = (
     bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
     bound.While, bound.For, bound.GetProperty, bound.ExpressionStatement,
 )  # fmt: skip
-
-_MAX_READS: Final = 64
-"""Variables that a value is followed through; real programs have a few."""
 
 
 class Borrowing:
@@ -74,8 +73,8 @@ class Borrowing:
         self._nodes = [node for nodes in facts.own.values() for node in nodes]
         self._loops = loops
         self._copies = defaultdict[bound.Variable, set[int]](set)
-        bindings = Bindings(facts, host_names, self._nodes)
-        self._sources, self._elements = bindings.sources, bindings.elements
+        self._bindings = Bindings(facts, host_names, self._nodes)
+        self._sources, self._elements = self._bindings.sources, self._bindings.elements
         self._origins: dict[bound.Variable, bound.Variable] = {}
         self._scalars = Scalars(facts, host_names, self._nodes)
         self._written = WrittenValues(facts, self._scalars, self.is_raw)
@@ -92,6 +91,8 @@ class Borrowing:
         self.variables: set[bound.Variable] = {
             variable for variable in self._sources if enabled and not variable.assigned
         }
+        if enabled:
+            self.variables |= walking(self._nodes) & self._sources.keys() - self._elements
         self._settle()
         self.edited = {v: paths for v, paths in self.edited.items() if v in self.variables}
         self.same_origins = {
@@ -136,6 +137,8 @@ class Borrowing:
         seen = {variable: None}  # in order
         current = variable
         while current not in self._origins and len(sources := self._sources[current]) == 1:
+            if current.assigned:
+                break
             root = self._root(sources[0])
             if root is None or root in seen:
                 break
@@ -154,7 +157,7 @@ class Borrowing:
     def _settle(self) -> None:
         uses = [(node, below) for node in self._nodes if (below := parts(node))]
         self._worklist = Worklist([*self._sources, *uses] if self.variables else ())
-        self._edited_roots = self._find_edited_roots()
+        self._places = EditedPlaces(self._bindings, self.edited, self._root, self._is_raw_filter)
         self._worklist.run(self._check)
 
     def _check(self, rule: bound.Variable | tuple[Any, list[Any]]) -> None:
@@ -192,9 +195,14 @@ class Borrowing:
             raw = [part for part in raw if part is not node.target]
         if self._compares_parts(node, raw):
             yield from map(self._root, raw)
+        yield from filter(self._is_walking, map(self._root, keys_in([node])))
         for part in raw:
             if not self._only_looks(node, part):
                 yield from self._handed_on(node, part)
+
+    def _is_walking(self, root: bound.Variable | None) -> bool:
+        """Whether parts of a variable's value may be parts of different copies."""
+        return root is not None and self._origin_of(root).assigned
 
     def _find_distinguished(self, writes: Writes) -> DistinguishedParts | None:
         written = [
@@ -224,7 +232,9 @@ class Borrowing:
         Parts of that copy are always imported as the same objects.
         """
         origin = self._origin_of(variable)
-        if origin.captured or origin in self.edited or len(self._sources[origin]) != 1:
+        if origin.captured or origin.assigned or origin in self.edited:
+            return None
+        if len(self._sources[origin]) != 1:
             return None
         loop = self._loops.get(id(origin))
         if isinstance(loop, bound.ForIn) and loop.value is origin:
@@ -246,18 +256,24 @@ class Borrowing:
         if id(node) not in self._results:  # a later write would not reach the copy
             yield from {
                 variable
-                for variable, path in self._places(part)
+                for variable, path in self._places.of(part)
                 if may_be_at(path, self.edited[variable])
             }
         while isinstance(part, bound.IfNull):
             part = part.value
         if isinstance(part, bound.ReadVariable):
-            copies = self._copies[part.variable]
-            copies.add(id(part))
-            if len(copies) > 1 or part.variable.captured or self._is_repeated(node, part.variable):
+            if self._is_copied_often(node, part):
                 yield part.variable
             if part.variable in self._tables.values():  # making it is faster than copying it
                 yield part.variable
+
+    def _is_copied_often(self, node: Any, part: bound.ReadVariable) -> bool:
+        """Whether a variable that is handed on here is copied again elsewhere or later."""
+        variable, copies = part.variable, self._copies[part.variable]
+        copies.add(id(part))
+        if variable.assigned and isinstance(node, bound.Return):
+            return False
+        return len(copies) > 1 or variable.captured or self._is_repeated(node, variable)
 
     def _root(self, node: Any) -> Any:
         """The borrowing variable at the root of an expression, else None."""
@@ -299,61 +315,11 @@ class Borrowing:
             current = waiting.pop()
             if current not in roots:
                 roots.add(current)
-                if len(roots) > _MAX_READS:
+                if len(roots) > MAX_READS:
                     return self.variables
                 above = map(self._root, self._sources.get(current, []))
                 waiting += [root for root in above if root is not None]
         return roots
-
-    def _find_edited_roots(self) -> dict[bound.Variable, set[bound.Variable]]:
-        """The edited variables that the values of other variables may be parts of."""
-        parts_of = defaultdict[bound.Variable, list[bound.Variable]](list)
-        for variable, sources in self._sources.items():
-            for root in map(self._root, sources):
-                if root is not None:
-                    parts_of[root].append(variable)
-        edited_roots = defaultdict[bound.Variable, set[bound.Variable]](set)
-        for edited in self.edited:
-            waiting = [edited]
-            while waiting:
-                variable = waiting.pop()
-                if edited not in edited_roots[variable]:
-                    edited_roots[variable].add(edited)
-                    waiting += parts_of[variable]
-        return edited_roots
-
-    def _places(self, node: Any) -> set[tuple[bound.Variable, tuple[Any, ...] | None]]:
-        """The edited variables and paths that a raw expression may read; None for any path."""
-        places = set[tuple[bound.Variable, tuple[Any, ...] | None]]()
-        edited_roots = self._edited_roots.get(self._root(node), set())
-        waiting: list[tuple[Any, tuple[Any, ...]]] = [(node, ())] if edited_roots else []
-        for _ in range(_MAX_READS):
-            if not waiting:
-                return places
-            node, below = waiting.pop()
-            variable, keys = self._path(node)
-            if variable in self.edited:
-                places.add((variable, (*keys, *below)))
-            elif variable is not None:
-                inner = (ANY_KEY, *keys, *below) if variable in self._elements else (*keys, *below)
-                waiting += [(source, inner) for source in self._sources[variable]]
-        return {(variable, None) for variable in edited_roots}
-
-    def _path(self, node: Any) -> tuple[bound.Variable | None, list[Any]]:
-        """The borrowing variable that a raw expression reads, and the keys."""
-        keys: list[Any] = []
-        while not isinstance(node, bound.ReadVariable):
-            if isinstance(node, bound.GetProperty):
-                keys.insert(0, node.key.value if isinstance(node.key, bound.Constant) else ANY_KEY)
-                node = node.target
-            elif isinstance(node, bound.IfNull):
-                node = node.value
-            elif isinstance(node, bound.CallGlobal) and self._is_raw_filter(node):
-                keys[:1] = [ANY_KEY] * len(keys[:1])  # any of the items
-                node = node.arguments[1]
-            else:
-                return None, keys
-        return (node.variable if self._borrows(node.variable) else None), keys
 
     def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
         """Whether a use only reads the part: it neither stores nor passes on the part itself."""
@@ -365,7 +331,7 @@ class Borrowing:
             return part is node.condition
         if isinstance(node, bound.AssignProperty):
             return part is node.key
-        if isinstance(node, bound.Declare):
+        if isinstance(node, bound.Declare | bound.AssignVariable):
             return self._borrows(node.variable)
         if isinstance(node, bound.ForIn):
             return self._borrows(node.value) or not self._distinguishes(self._root(part))

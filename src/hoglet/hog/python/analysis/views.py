@@ -50,6 +50,7 @@ class Views:
             if count > 1
             and variable in borrowing.variables
             and variable not in borrowing.edited
+            and not variable.assigned
             and self._aliases.get(variable) not in self.paths
             and not (variable.captured and variable in facts.loops)
         }
@@ -61,6 +62,7 @@ class Views:
                 isinstance(node, bound.Declare)
                 and node.variable in borrowing.variables
                 and node.variable not in borrowing.edited
+                and not node.variable.assigned
                 and not node.early
             ):
                 path = self.path_of(node.value)

@@ -138,7 +138,8 @@ class StatementPrinter(BranchPrinter):
         elif self.is_counted(node.variable):
             self.bind_counted(node)
         else:
-            operand = self.value(node.value)
+            is_raw = node.variable in self.program.borrowing.variables
+            operand = self.operand(node.value, raw=is_raw)
             text = coerced(operand, self.kind_of(node.variable))
             self.line(f"{self.variable(node.variable)} = {text}")
         self.note(node.variable.name, self.variable(node.variable))
