@@ -141,6 +141,27 @@ CASES = [
     ("let p := event.properties; let k := concat('t', ''); print(p[k], p[concat('n', '')], p[1])", "text 3 null"),
     ("fun f(p, k) { return p[k] ?? 'none' } print(f(event.properties, 't'), f(null, 't'), f(event, 'q'))", "text none none"),
     ("fun f(n, l) { return n = 0 ? length(l) : f(n - 1, l) } print(f(3, event.list))", "6"),
+    # new objects that nothing else refers to are put in
+    ("let e := event; e.properties.q := {'n': 1}; e.properties.q.n := 2; print(e.properties.q.n, e.properties.q)", "2 {'n': 2}"),
+    ("let e := event; e.properties.l := arrayPushBack(event.list, 1); e.properties.l[1] := 5; print(e.properties.l[1], event.list[1].x)", "5 1"),
+    ("let e := event; if (empty(e.properties.s)) { e.properties.s := {} } e.properties.s.x := 1; let s := e.properties.s; s.y := 2; print(e.properties.s)", "{'x': 1, 'y': 2}"),
+    ("let e := event; let o := {'n': 1}; e.properties.q := {'o': o}; o.n := 2; print(e.properties.q.o.n)", "2"),
+    ("let e := event; e.properties.q := {'__hogDate__': true, 'year': 1, 'month': 1, 'day': 1}; print(typeof(e.properties.q))", "object"),
+    ("let e := event; e.properties.q := {'at': event.at, 1.0: 2.0}; print(typeof(e.properties.q.at), e.properties.q[1], e.properties.q.at == event.day)", "datetime 2 false"),
+    ("let e := event; e.properties.q := [tuple(1, 2)]; print(typeof(e.properties.q[1]))", "tuple"),
+    ("let e := event; let k := []; e.properties.q := {}; k := arrayPushBack(k, e.properties.q); k[1].x := 1; print(e.properties.q.x)", "1"),
+    ("fun f() { return {'x': 1} } let e := event; e.properties.q := f(); e.properties.q.x := 2; print(e.properties.q, f())", "{'x': 2} {'x': 1}"),
+    # other names of parts of a copy, which are written through
+    ("let e := event; let p := e.properties; p.n := 9; print(p.n, e.properties.n, event.properties.n)", "9 9 3"),
+    ("let e := event; let p := e.properties; let a := p.a; a.x := 9; p.b.x := 8; print(e.properties.a.x, p.b.x, event.properties.a.x)", "9 8 1"),
+    ("let e := event; let p := e.properties; let o := {'p': p}; p.n := 9; print(o.p.n)", "9"),
+    ("let e := event; let p := e.properties; e.properties := {'n': 1}; p.n := 9; print(p.n, e.properties.n)", "9 1"),
+    ("let e := event; let p := e.properties; e.properties := person.properties; p.t := 'x'; print(p.t, e.properties.t, person.properties.t)", "x text text"),
+    ("fun set(p, k) { p[k] := 9 } let e := event; set(e.properties, 'n'); set(e, 'name'); print(e.properties.n, e.name, event.properties.n)", "9 9 3"),
+    ("fun set(p) { p.x := 9 } let e := event; set(e.properties.a); set(event.properties.b); print(e.properties.a.x, event.properties.b.x)", "9 1"),
+    ("fun set(p, n) { p.x := n; if (n > 0) { set(p, n - 1) } } let e := event; set(e.properties.a, 3); print(e.properties.a.x)", "0"),
+    ("fun set(p) { p.a := 9; return p } let e := event; let q := set(e.properties); q.b := 8; print(e.properties.a, e.properties.b)", "9 8"),
+    ("let e := event; for (let k in ['a', 'b']) { let q := e.properties; q[k] := k; print(q.a ?? 0, e.properties.b.x) }", "a 1\na null"),
     # variables that walk through the data
     ("let c := event; for (let k in ['properties', 'a', 'x']) { c := c[k] } print(c)", "1"),
     ("let c := event; for (let i := 1; i < 3; i := i + 1) { c := c.list ?? c[i] } print(c)", "{'x': 2, 'y': {'x': 6}}"),
@@ -179,6 +200,9 @@ def test_programs_print(source: str, printed: str) -> None:
         "let e := event; e.properties.n := 4 / 2; e.properties.u := upper(e.properties.t); return e",
         "let e := event; e.properties.a.x := null; if (e.name = 'paid') { return e } return null",
         "let e := event; e.list[1].x := 5; return e",
+        "let e := event; e.properties.k := {'n': 4 / 2, 'at': event.at}; e.properties.k.l := [e.properties.n]; return e",
+        "let e := event; let p := e.properties; p.n := upper(p.t); p.a.x := 2; return e",
+        "fun f(p, k) { p[k] := 'x' } let e := event; f(e.properties, 'n'); f(e.properties.a, 'y'); return e",
         "let e := event; e.properties.k := {'a': true}; return e",
         "let e := event; for (let k in ['n', 't']) { e.properties[k] := md5Hex(k) } return e",
         "let e := event; e.properties[1] := 'i'; e.properties[2.5] := 'f'; e.properties[true] := 1; return e",
@@ -206,6 +230,7 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
     ("source", "borrows"),
     [
         ("let p := event.properties; print(p.n)", True),
+        ("let e := event; let p := e.properties; p.n := 1; print(p.t)", True),
         ("let c := event; for (let k in ['properties', 'a']) { c := c[k] } print(c.x)", True),
         ("fun f(c) { c := c.a; return c.x } print(f(event.properties))", True),
         ("let c := event; c := c.properties; c.n := 1; print(c.n)", False),
@@ -214,7 +239,10 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
         ("let p := event.properties; return {'a': p.a, 'n': p.n}", True),
         ("let p := event.properties; let o := {}; o.n := p.n; print(o)", True),
         ("let p := event.properties; p.n := 1; print(p.t)", True),
-        ("let p := event.properties; p.n := [1]; print(p.t)", False),
+        ("let p := event.properties; p.n := [1]; print(p.t)", True),
+        ("let p := event.properties; p.n := {'q': jsonParse(p.t)}; p.n.q := 1; print(p.t)", True),
+        ("let p := event.properties; p.n := [tuple(1)]; print(p.t)", False),
+        ("let p := event.properties; let o := {}; p.n := [o]; print(p.t)", False),
         ("let p := event.properties; p[p.t] := 1; print(p.t)", True),
         ("let p := event.properties; p[p.t] := p.a; print(p.t)", True),
         ("let p := event.properties; p.n := p.n ?? event.name; print(p.t)", True),
@@ -256,7 +284,8 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
             "let e := event; fun f(x) { if (x = null) { return null } return x.a } e.properties.n := f(event.properties)",
             True,
         ),
-        ("let e := event; fun f() { return {} } e.properties.n := f()", False),
+        ("let e := event; fun f() { return {} } e.properties.n := f()", True),
+        ("let e := event; let o := {}; fun f() { return o } e.properties.n := f()", False),
         (
             "let e := event; fun f(x) { return x } e.properties.n := f(1); e.properties.t := f({})",
             False,
@@ -296,6 +325,23 @@ def test_who_only_looks_borrows(source: str, *, borrows: bool) -> None:
     bound = next(line for line in text.split("\n") if line.lstrip().startswith("v1 = "))
 
     assert ("imp(" not in bound) == borrows
+
+
+@pytest.mark.parametrize(
+    ("calls", "copies_parts"),
+    [
+        ("f(e.properties)", True),
+        ("f(e.properties); f(e); f(e.properties.a)", True),
+        ("f(e.properties); f({})", False),
+        ("f(e.properties); f(e[e.name])", False),
+    ],
+)
+def test_functions_may_write_to_parts_of_a_copy(calls: str, *, copies_parts: bool) -> None:
+    source = f"fun f(p) {{ p.n := 1 }} let e := event; {calls}; print(e.name)"
+    text = compile_python(compile_program(source)).source
+
+    assert ("R_edited(" in text) == copies_parts
+    assert ("imp(t" in text) != copies_parts
 
 
 @pytest.mark.parametrize("seed", range(150))

@@ -8,9 +8,9 @@ A variable borrows when
 
 - every value it is bound to is read from globals, or from other variables that borrow, or is a
   table of literals, which is made once for all runs;
-- nothing is written through it, or only scalars and copies of the host's data into objects at
-  constant paths; the variable then holds copies of just those objects, see
-  :attr:`Borrowing.edited`;
+- nothing is written through it, or only scalars, new objects and copies of the host's data into
+  objects at constant paths; the variable then holds copies of just those objects, see
+  :attr:`Borrowing.edited`, and other variables may be names of them;
 - the program cannot distinguish a part from a copy of it: parts are stored or passed on only if no
   statement changes an object that could be such a part, and none compares objects by identity.
 
@@ -32,6 +32,7 @@ from hoglet.hog.python.analysis.paths import field, keys_in, may_be_at
 from hoglet.hog.python.analysis.scalars import Scalars
 from hoglet.hog.python.analysis.tables import is_data, tables
 from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.unshared import Unshared
 from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.python.analysis.worklist import Worklist
 from hoglet.hog.python.analysis.writes import Writes
@@ -77,15 +78,15 @@ class Borrowing:
         self._sources, self._elements = self._bindings.sources, self._bindings.elements
         self._origins: dict[bound.Variable, bound.Variable] = {}
         self._scalars = Scalars(facts, host_names, self._nodes)
-        self._written = WrittenValues(facts, self._scalars, self.is_raw)
+        unshared = Unshared(self._scalars, host_names)
+        self._written = WrittenValues(facts, self._scalars, unshared, self.is_raw)
         self._tables = tables(self._nodes, facts.literals) if enabled else {}
-        writes = Writes(self._nodes)
+        writes = Writes(self._nodes, self._bindings, unshared.is_new)
         self.edited = writes.edited if enabled else {}
+        self._other_names = writes.other_names
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
         self.writes_own_only = all(
-            writes.is_own(node.target)
-            for node in self._nodes
-            if isinstance(node, bound.AssignProperty)
+            writes.is_own(node) for node in self._nodes if isinstance(node, bound.AssignProperty)
         )
         self._distinguished = self._find_distinguished(writes) if enabled else None
         self.variables: set[bound.Variable] = {
@@ -126,7 +127,8 @@ class Borrowing:
 
     def is_edited(self, node: Any) -> bool:
         """Whether an expression reads a borrowing variable that is written through."""
-        return self._root(node) in self.edited
+        root = self._root(node)
+        return root in self.edited or root in self._other_names
 
     def origin(self, node: Any) -> bound.Variable | None:
         """The variable whose copy of the host's data an expression reads a part of, if any."""
@@ -188,9 +190,7 @@ class Borrowing:
         if not raw:
             return
         if isinstance(node, bound.AssignProperty) and self._root(node.target) is not None:
-            if self._root(node.target) not in self.edited or not self._written.may_be_put(
-                node.value
-            ):
+            if not (self.is_edited(node.target) and self._written.may_be_put(node.value)):
                 yield self._root(node.target)
             raw = [part for part in raw if part is not node.target]
         if self._compares_parts(node, raw):
@@ -208,7 +208,8 @@ class Borrowing:
         written = [
             node.target
             for node in self._nodes
-            if isinstance(node, bound.AssignProperty) and not writes.is_own(node.target)
+            if isinstance(node, bound.AssignProperty)
+            and not (writes.is_own(node) or writes.is_edit(node))
         ]
         compared = [
             pair for node in self._nodes if (pair := self._scalars.compared_by_identity(node))

@@ -1,16 +1,23 @@
 """Writes of a program: which objects it owns, and which copies of globals it changes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.bindings import Bindings
 from hoglet.hog.python.analysis.paths import ANY_KEY, is_new, may_be_at, path_of_write
 
 _MAX_EDITS: Final = 64
 _MAX_COMPUTED: Final = 64
 """Paths with computed keys through one variable; more are taken to reach everything."""
 
+_MAX_NAMES: Final = 8
+"""Names through which an object is followed, one for another, and objects that a name may be."""
+
 type _Paths = set[tuple[Any, ...]]
+
+type _Part = tuple[bound.Variable, tuple[str, ...]]
+"""A variable that owns a copy of a global, and the path of a part of it."""
 
 
 class Writes:
@@ -20,33 +27,70 @@ class Writes:
         edited: variables with a copy of a global that is written to, and the paths of the changed
             objects; ``{e: {(), ("properties",)}}`` for ``let e := event;
             e.properties.plan := 'free'``. Empty for programs with many assignments.
+        other_names: variables that are other names of parts of such copies, and written through:
+            ``p`` after ``let p := e.properties``, or parameters for which that is passed.
 
     Args:
         nodes: all nodes of the program.
+        bindings: what each variable is bound to.
+        is_unshared: whether a value is a scalar or an object that nothing else refers to.
     """
 
-    def __init__(self, nodes: Sequence[Any]) -> None:
+    def __init__(
+        self, nodes: Sequence[Any], bindings: Bindings, is_unshared: Callable[[Any], bool]
+    ) -> None:
         self._nodes = nodes
+        self._is_unshared = is_unshared
+        self._bindings = bindings
+        self._known: dict[bound.Variable, list[_Part]] = {}
         self._owned = self._find_owned()
         self._assigned = self._find_assigned()
+        self.other_names = set[bound.Variable]()
         self.edited = self._find_edited()
 
-    def is_own(self, target: Any) -> bool:
+    def is_own(self, node: bound.AssignProperty) -> bool:
         """Whether the target of a write can only be an object that a variable owns.
 
         ``out`` after ``let out := {}``, and ``out.geo`` after ``let out := {'geo': {}}`` unless
         another value is assigned there.
         """
-        path: list[Any] = []
-        while isinstance(target, bound.GetProperty):
-            path.insert(0, target.key.value if isinstance(target.key, bound.Constant) else ANY_KEY)
-            target = target.target
-        if not isinstance(target, bound.ReadVariable) or target.variable not in self._owned:
-            return False
-        return not path or (
-            (ANY_KEY not in path and is_new(self._owned[target.variable], path))
-            and not self._is_replaced(target.variable, path)
+        variable, (*path, _) = path_of_write(node)
+        return variable in self._owned and self._is_own_part(variable, path)
+
+    def is_edit(self, node: bound.AssignProperty) -> bool:
+        """Whether a write only changes copies of globals that variables own."""
+        variable, (*path, _) = path_of_write(node)
+        return variable in self.other_names and all(
+            self._is_own_part(root, [*above, *path]) for root, above in self._copies_of(variable)
         )
+
+    def _is_own_part(self, variable: bound.Variable, path: list[Any]) -> bool:
+        return not path or (
+            (ANY_KEY not in path and is_new(self._owned[variable], path))
+            and not self._is_replaced(variable, path)
+        )
+
+    def _copies_of(self, variable: bound.Variable | None, names: int = _MAX_NAMES) -> list[_Part]:
+        """The parts of copies of globals that a variable is; empty if it may be anything else."""
+        if variable is None or variable in self._known:
+            return [] if variable is None else self._known[variable]
+        self._known[variable] = []  # for a variable that is bound to itself
+        if isinstance(self._owned.get(variable), bound.ReadGlobal):
+            self._known[variable] = [(variable, ())]
+        elif names and not (variable.assigned or variable in self._bindings.elements):
+            sources = self._bindings.sources.get(variable, [])
+            self._known[variable] = self._copies_of_all(sources, names - 1)
+        return self._known[variable]
+
+    def _copies_of_all(self, sources: Sequence[Any], names: int) -> list[_Part]:
+        parts: list[_Part] = []
+        for source in sources:
+            root, path = _constant_path(source)
+            above = self._copies_of(root, names)
+            if not above or len(parts) > _MAX_NAMES:
+                return []
+            parts += [(copy, (*keys, *path)) for copy, keys in above]
+        return parts
 
     def _find_owned(self) -> dict[bound.Variable, Any]:
         """Variables bound once, to a new object or to a copy that is not shared."""
@@ -68,36 +112,60 @@ class Writes:
         )
 
     def _find_assigned(self) -> dict[bound.Variable, tuple[_Paths, _Paths]]:
-        """The paths that are assigned through each variable: with constant, with computed keys."""
+        """The paths that are assigned through each variable: with constant, with computed keys.
+
+        An object that nothing else refers to belongs to the copy of a global that it is put into.
+        """
         assigned: dict[bound.Variable, tuple[_Paths, _Paths]] = {}
         for node in self._nodes:
             if isinstance(node, bound.AssignProperty):
                 variable, keys = path_of_write(node)
-                if variable is not None:
-                    constant, computed = assigned.setdefault(variable, (set(), set()))
-                    (computed if ANY_KEY in keys else constant).add(tuple(keys))
+                parts = self._copies_of(variable)
+                if variable is not None and not parts:
+                    parts = [(variable, ())]
+                elif self._is_unshared(node.value):
+                    continue
+                for root, above in parts:
+                    constant, computed = assigned.setdefault(root, (set(), set()))
+                    (computed if ANY_KEY in keys else constant).add((*above, *keys))
         return assigned
 
     def _find_edited(self) -> dict[bound.Variable, set[tuple[str, ...]]]:
         """Variables with a copy of a global that is written to, with the changed paths."""
         paths: dict[bound.Variable, set[tuple[str, ...]]] = {}
-        refused, count = set[bound.Variable](), 0
+        refused, roots, count = set[bound.Variable](), dict[bound.Variable, list[Any]](), 0
         for node in self._nodes:
             if not isinstance(node, bound.AssignProperty):
                 continue
             count += 1
             variable, keys = path_of_write(node)
-            if variable is None:
-                continue
-            is_copy = isinstance(self._owned.get(variable), bound.ReadGlobal)
-            if not is_copy or not all(isinstance(key, str) for key in keys[:-1]):
-                refused.add(variable)
-            written = paths.setdefault(variable, set())
-            written.update(tuple(keys[:length]) for length in range(len(keys)))
+            places = self._copies_of(variable)
+            if variable is not None:
+                roots[variable] = [root for root, _ in places]
+            for root, above in places:
+                if not all(isinstance(key, str) for key in keys[:-1]):
+                    refused.add(root)
+                written = (*above, *keys)
+                changed = paths.setdefault(root, set())
+                changed.update(written[:length] for length in range(len(written)))
         if count > _MAX_EDITS:
             return {}
-        return {
-            variable: written_paths
-            for variable, written_paths in paths.items()
-            if variable not in refused
+        edited = {root: changed for root, changed in paths.items() if root not in refused}
+        self.other_names = {
+            variable
+            for variable, owners in roots.items()
+            if owners and variable not in self._owned and all(root in edited for root in owners)
         }
+        return edited
+
+
+def _constant_path(node: Any) -> tuple[bound.Variable | None, list[str]]:
+    """The variable and the keys of ``e.properties``; no variable for other expressions."""
+    path: list[str] = []
+    while isinstance(node, bound.GetProperty):
+        key = node.key.value if isinstance(node.key, bound.Constant) else None
+        if not isinstance(key, str):
+            return None, path
+        path.insert(0, key)
+        node = node.target
+    return (node.variable if isinstance(node, bound.ReadVariable) else None), path
