@@ -15,7 +15,7 @@ from hoglet.hog.python.analysis.paths import ANY_KEY
 MAX_READS: Final = 64
 """Variables that a value is followed through; real programs have a few."""
 
-type _Place = tuple[bound.Variable, tuple[Any, ...] | None]
+type _ReadPath = tuple[bound.Variable, tuple[Any, ...] | None]
 """An edited variable and the path of a part of its value; None for any path."""
 
 
@@ -42,9 +42,9 @@ class EditedPlaces:
         self._edited = set(edited)
         self._roots = self._find_roots()
 
-    def of(self, node: Any) -> set[_Place]:
+    def of(self, node: Any) -> set[_ReadPath]:
         """The places that an expression may read."""
-        places = set[_Place]()
+        places = set[_ReadPath]()
         root = self._root(node)
         roots = set[bound.Variable]() if root is None else self._roots[root]
         waiting: list[tuple[Any, tuple[Any, ...]]] = [(node, ())] if roots else []
