@@ -20,6 +20,14 @@ class Backlog(NamedTuple):
     lag_seconds: float
 
 
+class _FirstEntry(NamedTuple):
+    """The first entry behind a stored position."""
+
+    behind: int
+    position: int
+    received_at: datetime | None
+
+
 class SpoolBacklog:
     """Looks at the entries behind the stored positions.
 
@@ -31,8 +39,8 @@ class SpoolBacklog:
         self._database = database
         self._logs = logs
         self._clock = clock
-        self._oldest_at: dict[tuple[str, int], tuple[int, datetime | None]] = {}
-        """For each partition, the position behind which it was read, and when that was received."""
+        self._first: dict[tuple[str, int], _FirstEntry] = {}
+        """Of each partition that had a backlog."""
 
     async def measure(self) -> Backlog:
         """Count the entries that are not stored yet.
@@ -40,12 +48,13 @@ class SpoolBacklog:
         Raises:
             SpoolUnavailable: a log cannot be read.
         """
-        waiting, oldest = 0, self._clock.now()
+        waiting, now = 0, self._clock.now()
+        oldest = now
         for each in self._logs:
             for positions_left, received_at in await self._oldest(each):
                 waiting += positions_left
                 oldest = min(oldest, received_at or oldest)
-        return Backlog(waiting, (self._clock.now() - oldest).total_seconds())
+        return Backlog(waiting, (now - oldest).total_seconds())
 
     async def has_before(self, until: datetime) -> bool:
         """Whether an event accepted up to this time is not stored yet.
@@ -67,23 +76,31 @@ class SpoolBacklog:
         async with self._database.read() as session:
             stored = await positions.all_positions(session, named.name)
         last = await named.log.last_positions([each.partition for each in stored])
-        waiting = [each for each in stored if last[each.partition] > each.done_upto]
-        return [
-            (last[each.partition] - each.done_upto, await self._received_behind(named.log, each))
-            for each in waiting
-        ]
+        waiting: list[tuple[int, datetime | None]] = []
+        for each in stored:
+            if last[each.partition] > each.done_upto:
+                first = await self._first_behind(named.log, each)
+                if first is not None:
+                    waiting.append((last[each.partition] - first.position + 1, first.received_at))
+        return waiting
 
-    async def _received_behind(self, log: SpoolLog, position: Position) -> datetime | None:
-        """When the first entry behind a position was received; an entry is read only once."""
+    async def _first_behind(self, log: SpoolLog, position: Position) -> _FirstEntry | None:
+        """The first entry behind a position, which is read only once; None if there is none.
+
+        There is none if it was stored and trimmed meanwhile, or if the log was created again and
+        its positions continue far above the stored one.
+        """
         key = position.log, position.partition
-        known = self._oldest_at.get(key)
-        if known is None or known[0] != position.done_upto:
+        known = self._first.get(key)
+        if known is None or known.behind != position.done_upto:
             read = await log.read({position.partition: position.done_upto}, 1)
             entries = read.get(position.partition)
-            if not entries:  # stored and trimmed meanwhile
-                return self._clock.now()
-            known = self._oldest_at[key] = position.done_upto, _received_at(entries[0])
-        return known[1]
+            if not entries:
+                return None
+            first = entries[0]
+            known = _FirstEntry(position.done_upto, first.position, _received_at(first))
+            self._first[key] = known
+        return known
 
 
 def _received_at(entry: SpoolEntry) -> datetime | None:
