@@ -55,6 +55,7 @@ class JetStreamLog:
         self._owner: str | None = None
         self._payload_bytes = 0
         self._highest = 0  # of all positions that were seen
+        self._lowest = 0  # of the stream's messages, when its state was last read
         self._connection = NatsConnection(address, self._listen)
         self._wakeups = Wakeups()
         self._empty: dict[int, tuple[int, int]] = {}
@@ -139,6 +140,7 @@ class JetStreamLog:
             return None
         self._accept(facts_of(info))
         self._highest = max(self._highest, info.state.last_seq)
+        self._lowest = info.state.first_seq
         return info
 
     async def _restore(self, client: Client) -> None:
@@ -195,6 +197,14 @@ class JetStreamLog:
             if position > 1:
                 name, subject = self._names.stream, self._names.subject(partition)
                 await self._requested(stream.purge_stream(name, seq=position, subject=subject))
+
+    def gone(self, stored: Mapping[int, int]) -> set[int]:
+        """Partitions whose entry was purged; those of a stream before this one do not count."""
+        return {
+            partition
+            for partition, position in stored.items()
+            if self.facts.first <= position < self._lowest
+        }
 
     async def used_share(self) -> float:
         """The used share of the bytes or messages that the stream may have; see the port."""

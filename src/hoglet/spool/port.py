@@ -85,6 +85,13 @@ class SpoolLog(Protocol):
         """
         ...
 
+    def gone(self, stored: Mapping[int, int]) -> set[int]:
+        """Partitions whose entry at this position is gone, as of the last :meth:`read`.
+
+        ``trim`` keeps it, so somebody else deleted entries, perhaps also some behind it.
+        """
+        ...
+
     async def used_share(self) -> float:
         """The used share of the space that the log may take; 0 if there is no limit.
 

@@ -3,7 +3,9 @@
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
+import nats
 import pytest
 from sqlalchemy import delete, insert, update
 
@@ -11,10 +13,13 @@ from hoglet.access.bootstrap import ensure_first_project
 from hoglet.kit.clock import FixedClock
 from hoglet.pipeline.ingest.sources import GroupLimits
 from hoglet.pipeline.ingest.spool_log.losses import WARNING
+from hoglet.spool.address import nats_address
+from hoglet.spool.jetstream import open_jetstream
 from hoglet.spool.positions import Position, former_logs
 from hoglet.spool.tables import SpoolEntryRow, SpoolPartitionRow, SpoolPositionRow
 from hoglet.store.database import Database
 from support.databases import open_database
+from support.nats_server import NatsServer
 from support.pipeline import Line, open_line
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -90,6 +95,38 @@ async def test_a_log_that_takes_the_place_of_another_one(line: Line) -> None:
 
     assert _losses(line) == 1
     assert len(_warnings(line)) == 1
+
+
+async def _purge(broker: NatsServer, stream: str) -> None:
+    client = await nats.connect(f"nats://{broker.address}")
+    await client.jetstream().purge_stream(stream)
+    await client.close()
+
+
+async def test_a_stream_that_is_purged_under_a_running_server(
+    line: Line, nats_broker: NatsServer
+) -> None:
+    """Positions go on and entries need not follow one another, so only the stored one is missed."""
+    stream = f"test-{uuid4().hex}"
+    log = await open_jetstream(nats_address(nats_broker.url(stream)), payload_bytes=1000)
+    async with open_line(line.database, line.warehouse, line.clock, 1, spool_log=log) as purged:
+        await purged.own_partitions()
+        event = {"event": "e", "distinct_id": "u"}
+        await purged.capture(event)
+        await purged.work()
+        assert _losses(purged) == 0
+
+        await purged.capture(event)
+        await _purge(nats_broker, stream)
+        for _ in range(2):  # it is reported once
+            purged.log_source.taken(set(purged.owner.owned))
+            assert await purged.log_source.begin(GroupLimits()) is None
+            assert _losses(purged) == 1
+            assert len(_warnings(purged)) == 1
+        await purged.capture(event)
+        assert await purged.log_source.begin(GroupLimits()) is not None
+        assert _losses(purged) == 1
+    await log.close()
 
 
 async def test_a_whole_range_is_no_loss(line: Line) -> None:

@@ -4,6 +4,8 @@ Entries are lost if a stream is deleted, purged, or restored from an old backup.
 recovered, so the loss must be visible. Their projects are unknown, so every project gets a warning.
 """
 
+from collections.abc import Collection
+
 import structlog
 from prometheus_client import CollectorRegistry, Counter
 from sqlalchemy import select
@@ -76,6 +78,15 @@ class SpoolLosses:
                 former=former,
             )
             await self._report(None)
+
+    async def purged(self, partitions: Collection[int]) -> None:
+        """Report that somebody deleted entries of the log while this process had it open."""
+        log.error(
+            "entries of the spool log were deleted: those that were not stored are gone",
+            action="spool_entries_gone",
+            partitions=sorted(partitions),
+        )
+        await self._report(None)
 
     async def created_again(self) -> None:
         """Report that the log was deleted and created again while this process had it open."""

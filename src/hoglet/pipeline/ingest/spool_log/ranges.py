@@ -73,6 +73,8 @@ class LogRanges:
         """When entries may be trimmed, and up to which positions."""
         self._trimmed_at = 0.0
         self._known_losses = self._log.losses
+        self._purged: dict[int, int] = {}
+        """The positions of partitions whose entries were reported as deleted."""
 
     def loaded(self, partition: int) -> LogRange | None:
         """The range in progress of a partition; None if there is none or it is not loaded."""
@@ -109,7 +111,22 @@ class LogRanges:
 
     async def read(self, held: Sequence[Position], size: int) -> dict[int, list[SpoolEntry]]:
         """The entries behind these positions."""
-        return await self._log.read({each.partition: each.done_upto for each in held}, size)
+        stored = {each.partition: each.done_upto for each in held}
+        read = await self._log.read(stored, size)
+        if self._log.gone(stored):
+            await self._report_purge()
+        return read
+
+    async def _report_purge(self) -> None:
+        """Report once that entries were deleted; of positions that are still in the database.
+
+        A server that was frozen has old ones: others may have stored and trimmed what is behind.
+        """
+        stored = await self._positions()
+        gone = {each: stored[each] for each in self._log.gone(stored)}
+        if not gone.items() <= self._purged.items():
+            self._purged |= gone
+            await self._losses.purged(gone)
 
     async def begin(
         self, batches: Mapping[int, Sequence[LogBatch]], *, joined_events: int
@@ -273,10 +290,14 @@ class LogRanges:
         """The positions, or those of a database that has lost commits meanwhile."""
         if not self._keep_seconds:  # the log is in the database, which compares them
             return upto
+        known = await self._positions()
+        return {partition: min(upto[partition], known.get(partition, 0)) for partition in upto}
+
+    async def _positions(self) -> dict[int, int]:
+        """The stored position of each partition of the log."""
         async with self.database.read() as session:
             stored = await positions.all_positions(session, self._name)
-        known = {each.partition: each.done_upto for each in stored}
-        return {partition: min(upto[partition], known.get(partition, 0)) for partition in upto}
+        return {each.partition: each.done_upto for each in stored}
 
     async def _batches(self, position: Position) -> list[LogBatch]:
         """Read all entries of the range in progress."""
