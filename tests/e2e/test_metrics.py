@@ -119,3 +119,29 @@ def test_every_alert_has_a_metric_and_a_runbook(server: RunningServer) -> None:
     for rule in group["rules"]:
         assert set(re.findall(r"hoglet_\w+", rule["expr"])) <= names
         assert f"\n## {rule['alert']}\n" in runbooks
+
+
+def test_alerts_of_losses_include_those_noticed_at_the_start(server: RunningServer) -> None:
+    """``increase`` ignores the first sample of a series, which may be above 0 already."""
+    (group,) = yaml.safe_load(_ALERTS.read_text())["groups"]
+    watched = {rule["alert"]: rule["expr"] for rule in group["rules"]}
+
+    for name in ("hoglet_spool_losses_total", "hoglet_lost_writes_total"):
+        assert name in Metrics(server).names()
+        (expression,) = [each for each in watched.values() if name in each]
+        assert f"{name} unless {name} offset 1h" in expression
+
+
+def test_refused_requests_are_watched(server: RunningServer) -> None:
+    """Nothing else shows that captured events are refused while none wait to be stored."""
+    (group,) = yaml.safe_load(_ALERTS.read_text())["groups"]
+    (expression,) = [r["expr"] for r in group["rules"] if r["alert"] == "RequestsFailing"]
+    (left_out,) = set(re.findall(r'route!~"([^"]+)"', expression))
+    routes = {
+        sample.labels["route"]: bool(re.fullmatch(left_out, sample.labels["route"]))
+        for sample in Metrics(server).samples
+        if sample.name == "hoglet_http_requests_total"
+    }
+
+    assert routes["/batch"] is False
+    assert routes["/_health"] is True
