@@ -198,7 +198,7 @@ class JetStreamLog:
                 name, subject = self._names.stream, self._names.subject(partition)
                 await self._requested(stream.purge_stream(name, seq=position, subject=subject))
 
-    def gone(self, stored: Mapping[int, int]) -> set[int]:
+    def deleted(self, stored: Mapping[int, int]) -> set[int]:
         """Partitions whose entry was purged; those of a stream before this one do not count."""
         return {
             partition

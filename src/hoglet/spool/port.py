@@ -85,8 +85,8 @@ class SpoolLog(Protocol):
         """
         ...
 
-    def gone(self, stored: Mapping[int, int]) -> set[int]:
-        """Partitions whose entry at this position is gone, as of the last :meth:`read`.
+    def deleted(self, stored: Mapping[int, int]) -> set[int]:
+        """Partitions whose entry at this position was deleted, as of the last :meth:`read`.
 
         ``trim`` keeps it, so somebody else deleted entries, perhaps also some behind it.
         """

@@ -101,7 +101,7 @@ class RowLog:
         async with _reachable(), self._database.write() as session:
             await (await session.connection()).execute(delete(_Entry).where(done))
 
-    def gone(self, stored: Mapping[int, int]) -> set[int]:  # noqa: ARG002 (the database keeps them)
+    def deleted(self, stored: Mapping[int, int]) -> set[int]:  # noqa: ARG002 (the database keeps them)
         """None: nobody else deletes rows."""
         return set()
 

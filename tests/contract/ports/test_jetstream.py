@@ -379,23 +379,25 @@ async def test_a_reader_creates_the_stream_again_before_anything_is_appended(
         assert (await log.append({0: [b"c"]}))[0] > before[0]
 
 
-async def test_trimmed_entries_are_not_gone_but_purged_ones_are(nats_broker: NatsServer) -> None:
+async def test_trimmed_entries_are_not_reported_but_purged_ones_are(
+    nats_broker: NatsServer,
+) -> None:
     name = f"test-{uuid4().hex}"
     async with opened(nats_broker.url(name)) as log:
         await log.append({0: [b"a"], 1: [b"b"]})
         stored = await log.append({0: [b"c"], 1: [b"d"]})
         await log.trim(stored)
         await log.read(stored, PLENTY)
-        assert log.gone(stored) == set()
+        assert log.deleted(stored) == set()
 
         client = await nats.connect(f"nats://{nats_broker.address}")
         await client.jetstream().purge_stream(name)
         await client.close()
         await log.read(stored, PLENTY)
-        assert log.gone({**stored, 2: 0}) == {0, 1}
+        assert log.deleted({**stored, 2: 0}) == {0, 1}
         after = await log.append({0: [b"e"]})
         await log.read(after | {1: stored[1]}, PLENTY)
-        assert log.gone(after) == set()
+        assert log.deleted(after) == set()
 
 
 async def test_a_stream_of_another_program_is_not_taken_for_the_log(

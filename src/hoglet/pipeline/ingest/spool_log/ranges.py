@@ -113,7 +113,7 @@ class LogRanges:
         """The entries behind these positions."""
         stored = {each.partition: each.done_upto for each in held}
         read = await self._log.read(stored, size)
-        if self._log.gone(stored):
+        if self._log.deleted(stored):
             await self._report_purge()
         return read
 
@@ -123,10 +123,10 @@ class LogRanges:
         A server that was frozen has old ones: others may have stored and trimmed what is behind.
         """
         stored = await self._positions()
-        gone = {each: stored[each] for each in self._log.gone(stored)}
-        if not gone.items() <= self._purged.items():
-            self._purged |= gone
-            await self._losses.purged(gone)
+        deleted = {each: stored[each] for each in self._log.deleted(stored)}
+        if not deleted.items() <= self._purged.items():
+            self._purged |= deleted
+            await self._losses.purged(deleted)
 
     async def begin(
         self, batches: Mapping[int, Sequence[LogBatch]], *, joined_events: int
