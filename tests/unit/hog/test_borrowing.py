@@ -141,6 +141,8 @@ CASES = [
     ("let p := event.properties; let k := concat('t', ''); print(p[k], p[concat('n', '')], p[1])", "text 3 null"),
     ("fun f(p, k) { return p[k] ?? 'none' } print(f(event.properties, 't'), f(null, 't'), f(event, 'q'))", "text none none"),
     ("fun f(n, l) { return n = 0 ? length(l) : f(n - 1, l) } print(f(3, event.list))", "6"),
+    ("let l := event.list; let k := 's'; let n := 7; print(has(l, k), has(l, 'q'), has(event.list, n), has(event.properties, k), has(event.at, 'zone'), has(event.none, k))", "true false true false false false"),
+    ("let p := event.properties; print(length(keys(p)), length(keys(event.at)), length(keys(event.list)), length(keys(p.none)))", "5 0 6 0"),
     # new objects that nothing else refers to are put in
     ("let e := event; e.properties.q := {'n': 1}; e.properties.q.n := 2; print(e.properties.q.n, e.properties.q)", "2 {'n': 2}"),
     ("let e := event; e.properties.l := arrayPushBack(event.list, 1); e.properties.l[1] := 5; print(e.properties.l[1], event.list[1].x)", "5 1"),

@@ -78,13 +78,31 @@ class CallPrinter(InlinePrinter):
     def _without_keys(self, node: bound.CallGlobal) -> Operand | None:
         """``length(keys(x))`` and ``has(keys(x), key)``, without the array."""
         if node.name == "has" and len(node.arguments) == 2:
-            return self.has_key(node.arguments[1], node.arguments[0])
+            holder, key = node.arguments
+            return self.has_key(key, holder) or self._has_text(holder, key)
         counted = self.argument_of("keys", self.argument_of("length", node))
         if counted is None:
             return None
-        operand = self.value(counted)
+        operand = self.operand(counted, raw=self.may_be_raw(counted))
+        if operand.raw:
+            return Operand(f"LEN(R_keys({operand.text}))", "C")
         first, again = self.temporaries.twice(operand)
         return Operand(f"(LEN({again}) if type({first}) is D else LEN(L_keys({again})))", "C")
+
+    def _has_text(self, items: Any, sought: Any) -> Operand | None:
+        """``has(items, sought)`` of host data: texts are sought in place."""
+        if self.program.trace or not self.may_be_raw(items):
+            return None
+        if not isinstance(sought, bound.ReadVariable | bound.Constant):
+            return None
+        array, key = self.operand(items, raw=True), self.value(sought)
+        if not array.raw or not key.atom:
+            return None
+        first, again = self.temporaries.twice(array)
+        tests = [f"type({first}) is L"]
+        tests += [] if key.kind == "S" else [f"type({key.text}) is S"]
+        slow = f"R_has({again}, {key.text})"
+        return Operand(f"({key.text} in {again} if {' and '.join(tests)} else {slow})", "B")
 
     def _changes_within(self, node: bound.CallGlobal) -> bool:
         """Whether a later argument may change the object of an earlier one.
