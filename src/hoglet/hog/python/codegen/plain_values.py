@@ -166,7 +166,7 @@ class PlainPrinter(Evaluation):
 
     def _imported_parts(self, value: PlainValue) -> tuple[str, str]:
         """Import the host data of a value; the text of the value, and what it adds to a counter."""
-        parts, sizes = list[Operand](), [value.own_size]
+        parts, sizes = list[Operand](), [value.own_size] * (value.own_size != "0")
         for part in value.parts:
             if not _is_imported(part):
                 parts.append(part)
