@@ -342,7 +342,7 @@ def test_functions_may_write_to_parts_of_a_copy(calls: str, *, copies_parts: boo
     source = f"fun f(p) {{ p.n := 1 }} let e := event; {calls}; print(e.name)"
     text = compile_python(compile_program(source)).source
 
-    assert ("R_edited(" in text) == copies_parts
+    assert ("R_edited" in text) == copies_parts
     assert ("imp(t" in text) != copies_parts
 
 

@@ -333,3 +333,22 @@ def test_values_that_contain_themselves_are_collected_before_they_fill_the_proce
         gc.enable()
         gc.collect()
     assert grown < 300_000_000
+
+
+@pytest.mark.parametrize("end", ["return e", "print(e)", "return jsonStringify(e)"])
+@pytest.mark.parametrize("value", ["event.long", "event", "{'a': [event.long]}"])
+@pytest.mark.parametrize("write", ["e[f'k{i}'] := V", "set(e, i)"])
+def test_long_texts_of_the_host_in_many_places_are_charged(
+    write: str, value: str, end: str
+) -> None:
+    """JSON of gigabytes, from a program that has a few kilobytes of its own, ends the process."""
+    body = write.replace("V", value)
+    source = f"""
+    fun set(o, i) {{ o[f'k{{i}}'] := {value} }}
+    let e := event
+    for (let i := 0; i < 400; i := i + 1) {{ {body} }}
+    {end}"""
+    outcome = run_program(source, globals={"event": {"long": "x" * 200_000}})
+
+    assert outcome.error is not None
+    assert outcome.error.kind == "memory"

@@ -61,6 +61,7 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
     used_s: float = 0.0
     alarmed: bool = False
     parsed_json: tuple[str | None, Any] = NOTHING_PARSED
+    writes_repeatedly: bool = False
     _loaded: LoadedProgram | None = None
     _generator: Any = None
     _journal: Journal | None = None

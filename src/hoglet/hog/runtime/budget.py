@@ -31,6 +31,8 @@ class Meter(Protocol):
     alarmed: bool
     parsed_json: tuple[str | None, Any]
     """The JSON text that was read last, and its parsed value, which is not shared."""
+    writes_repeatedly: bool
+    """Whether it writes to copies of the host's data in loops or functions."""
 
     @property
     def memory_bytes(self) -> int:

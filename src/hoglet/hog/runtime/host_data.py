@@ -14,9 +14,9 @@ from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text, joined, nested, printed, printed_from_json
+from hoglet.hog.runtime.host_json import host_json
 from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.plain_data import (
-    PLAIN_DATA,
     copied,
     has_odd_float,
     has_tag,
@@ -157,6 +157,12 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
     return copy
 
 
+def edited_repeatedly(value: Any, *paths: tuple[str, ...]) -> Any:
+    """:func:`edited` of a program that writes in a loop or function, see :func:`host_json`."""
+    current().writes_repeatedly = True
+    return edited(value, *paths)
+
+
 def part(value: Any) -> str:
     """The value inside a string: null is empty."""
     if type(value) is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
@@ -177,7 +183,7 @@ def printed_host(value: Any) -> str:
     if kind is not dict and kind is not list:
         return number_text(value) if kind is float else printed(import_value(value))
     try:
-        code = orjson.dumps(value, None, PLAIN_DATA)
+        code = host_json(value)
     except (TypeError, RecursionError):  # not plain JSON data
         return printed(import_value(value))
     if len(code) <= _SHORT_JSON and _prints_as_json(value):
@@ -258,7 +264,7 @@ def exported(value: Any, shared: bool = False) -> Any:  # noqa: FBT001, FBT002 (
     if type(value) is not dict and type(value) is not list:
         return export_value(import_value(value))
     try:
-        text = orjson.dumps(value, None, PLAIN_DATA)
+        text = host_json(value)
     except (TypeError, RecursionError):  # not plain JSON data
         return export_value(import_value(value))
     if has_tag(text):

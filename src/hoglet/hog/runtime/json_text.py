@@ -18,6 +18,7 @@ from hoglet.hog.runtime.convert import (
     import_value,
 )
 from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.host_json import host_json
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text
 from hoglet.hog.runtime.plain_data import (
     PLAIN_DATA,
@@ -88,7 +89,7 @@ def write_json(value: Any, indent: int = 0) -> str:
 def write_host_json(value: Any) -> str:
     """Host data as compact JSON, as :func:`write_json` writes the imported value."""
     try:
-        text = orjson.dumps(value, None, PLAIN_DATA)
+        text = host_json(value)
     except (TypeError, RecursionError):
         return write_json(import_value(value))
     if text[0] in _STARTS_NUMBER or has_odd_float(text) or has_tag(text):

@@ -53,6 +53,7 @@ class Borrowing:
             ``{(), ("properties",)}`` for ``let e := event; e.properties.plan := 'free'``.
         same_origins: those whose parts are keys of objects or compared, see :meth:`origin`.
         writes_own_only: the program changes only objects that it created for that variable.
+        writes_repeatedly: it writes in loops or functions.
 
     Args:
         facts: type facts about the program.
@@ -85,9 +86,9 @@ class Borrowing:
         self.edited = writes.edited if enabled else {}
         self._other_names = writes.other_names
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
-        self.writes_own_only = all(
-            writes.is_own(node) for node in self._nodes if isinstance(node, bound.AssignProperty)
-        )
+        written = [node for node in self._nodes if isinstance(node, bound.AssignProperty)]
+        self.writes_own_only = all(map(writes.is_own, written))
+        self.writes_repeatedly = any(self._is_in_loop_or_function(node) for node in written)
         self._distinguished = self._find_distinguished(writes) if enabled else None
         self.variables: set[bound.Variable] = {
             variable for variable in self._sources if enabled and not variable.assigned
@@ -354,6 +355,10 @@ class Borrowing:
             index = LAMBDA_PARAMETER[node.name]
             return index < len(function.parameters) and self._borrows(function.parameters[index])
         return function is None and node.name not in HANDS_ON
+
+    def _is_in_loop_or_function(self, node: Any) -> bool:
+        around = self._loops.get(id(node))
+        return not (isinstance(around, bound.BoundFunction) and around.number == 0)
 
     def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:
         """Whether a use may be repeated while the variable is bound to the same value."""

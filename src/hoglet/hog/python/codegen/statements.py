@@ -111,7 +111,8 @@ class StatementPrinter(BranchPrinter):
         if paths is None:
             return operand
         given = "".join([f", {path!a}" for path in sorted(paths, key=_by_length) if path])
-        return Operand(f"R_edited({operand.text}{given})", "A", raw=IMPORT)
+        name = "edited_repeatedly" if self.program.borrowing.writes_repeatedly else "edited"
+        return Operand(f"R_{name}({operand.text}{given})", "A", raw=IMPORT)
 
     def declare(self, variable: bound.Variable, text: str) -> None:
         """Create a new cell for a variable."""
