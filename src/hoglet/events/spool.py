@@ -148,7 +148,7 @@ class Spool:
         self._waiting_bytes += size
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_all())
-        await asyncio.shield(done)
+        await done
 
     async def _commit_all(self) -> None:
         try:

@@ -249,7 +249,7 @@ class CompletionBatcher:
         self._waiting.append(_Waiting(job, settled, done, later))
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_all())
-        await asyncio.shield(done)
+        await done
 
     async def _commit_all(self) -> None:
         try:
