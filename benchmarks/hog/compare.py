@@ -67,7 +67,7 @@ def time_hoglet(path: Path, program: CompiledProgram, rounds: int) -> tuple[floa
 
     def run() -> None:
         lines.clear()
-        step = Execution(program, globals=given, on_print=lines.append).start()
+        step = Execution(program, globals=given, on_print=lines.append, shares_data=True).start()
         if isinstance(step, Failed):
             sys.exit(f"{path.stem}: {step.error.text}")
 
