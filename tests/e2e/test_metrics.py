@@ -3,7 +3,10 @@
 import json
 import re
 import time
+from collections.abc import Iterator
+from typing import Any
 
+import promql_parser
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
@@ -27,6 +30,9 @@ class Metrics:
 
     def names(self) -> set[str]:
         return {sample.name for sample in self.samples}
+
+    def labels(self, name: str) -> set[str]:
+        return set[str]().union(*(each.labels for each in self.samples if each.name == name))
 
     def value(self, name: str, **labels: str) -> float:
         return sum(
@@ -145,3 +151,41 @@ def test_refused_requests_are_watched(server: RunningServer) -> None:
 
     assert routes["/batch"] is False
     assert routes["/_health"] is True
+
+
+def test_the_dashboard_and_alerts_are_promql(server: RunningServer) -> None:
+    metrics = Metrics(server)
+    expressions = list(_expressions())
+    assert len(expressions) >= 30
+
+    for text in expressions:
+        for part in _parts(promql_parser.parse(text.replace("$__rate_interval", "5m"))):
+            used = set(re.findall(r"hoglet_\w+", part.prettify()))
+            if used <= metrics.names():  # others have no sample yet, and no labels
+                assert _labels(part) <= {"instance", "job"}.union(*map(metrics.labels, used)), text
+
+
+def _labels(part: Any) -> set[str]:
+    """The labels that a part of an expression names itself."""
+    if isinstance(part, promql_parser.VectorSelector):
+        return {matcher.name for matcher in part.matchers.matchers}
+    if isinstance(part, promql_parser.AggregateExpr) and part.modifier is not None:
+        return set(part.modifier.labels)
+    return set()
+
+
+def _expressions() -> Iterator[str]:
+    for panel in json.loads(_DASHBOARD.read_text())["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+    (group,) = yaml.safe_load(_ALERTS.read_text())["groups"]
+    yield from (rule["expr"] for rule in group["rules"])
+
+
+def _parts(expression: Any) -> Iterator[Any]:
+    """An expression and all that it consists of."""
+    yield expression
+    for name in ("lhs", "rhs", "expr", "vector_selector"):
+        if hasattr(expression, name):
+            yield from _parts(getattr(expression, name))
+    for argument in getattr(expression, "args", ()):
+        yield from _parts(argument)
