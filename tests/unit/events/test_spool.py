@@ -47,26 +47,26 @@ async def _callbacks() -> None:
 
 
 async def test_a_request_is_written_when_its_client_is_gone(disk: Disk) -> None:
-    gone, kept = await _append(Spool(disk), "gone", "kept")
+    gone, patient = await _append(Spool(disk), "gone", "patient")
     gone.cancel()
     await _callbacks()
     disk.goes_on.set()
-    await kept
+    await patient
 
-    assert disk.written == ["gone", "kept"]
+    assert disk.written == ["gone", "patient"]
 
 
 async def test_nobody_is_told_of_a_failure_after_the_client_is_gone(disk: Disk) -> None:
     unseen: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
     disk.is_full = True
-    gone, kept = await _append(Spool(disk), "gone", "kept")
+    gone, patient = await _append(Spool(disk), "gone", "patient")
     gone.cancel()
     await _callbacks()
     disk.goes_on.set()
     with pytest.raises(SpoolUnavailable):
-        await kept
-    del gone, kept
+        await patient
+    del gone, patient
     gc.collect()
     await _callbacks()
 
