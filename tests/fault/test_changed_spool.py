@@ -164,6 +164,7 @@ def test_a_deleted_stream_is_created_again(
     accepted.assert_all_there()
     wait_for(lambda: all(_losses(server) == 1 for server in nats_pair))
     for server in nats_pair:
+        assert "see SpoolLosses" in httpx.get(server.url + "/_readyz").text
         assert server.stop() == 0
         accepted.server = server.start()
         assert accepted.send(5) == 200

@@ -148,7 +148,7 @@ class Line:
             log_name=LOG,
             on_lost_commits=lambda: self.lost_writes.report("database"),
         )
-        self.losses = SpoolLosses(database, self.warnings, self.registry)
+        self.losses = SpoolLosses(database, self.warnings, self.registry, self.clock)
         ranges = LogRanges(
             NamedLog(LOG, self.spool_log, keep_seconds),
             self.owner,

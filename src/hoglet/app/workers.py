@@ -35,7 +35,6 @@ from hoglet.pipeline.ingest.group_writer import GroupStages
 from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sources import GroupLimits, JobSource
-from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 from hoglet.pipeline.ingest.spool_log.ranges import LogRanges
 from hoglet.pipeline.ingest.spool_log.source import LogSource
 from hoglet.pipeline.ingest.worker import BatchWorker, IngestMonitoring, ProjectSources
@@ -221,7 +220,6 @@ def _log_sources(
     services: Services, features: Features
 ) -> tuple[list[LogSource], list[PartitionOwner]]:
     """The partitions of the spool log, with the owners that divide them among servers."""
-    losses = SpoolLosses(services.database, features.events.warnings, services.registry)
     owners: list[PartitionOwner] = []
     logs: list[LogSource] = []
     for each in services.spool_logs:
@@ -234,7 +232,9 @@ def _log_sources(
             on_lost_commits=partial(services.lost_writes.report, "database"),
         )
         owners.append(owner)
-        ranges = LogRanges(each, owner, services.database, services.queue, losses)
+        ranges = LogRanges(
+            each, owner, services.database, services.queue, features.events.spool_losses
+        )
         logs.append(LogSource(each.log, ranges))
     return logs, owners
 

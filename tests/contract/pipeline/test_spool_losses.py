@@ -59,6 +59,8 @@ async def test_entries_that_are_gone_from_a_begun_range(line: Line) -> None:
     assert await line.log_source.begin(GroupLimits()) is None
 
     assert _losses(line) == 1
+    (warning,) = line.losses.operator_warnings()
+    assert "see SpoolLosses" in warning
     (example,) = _warnings(line)
     assert "gone from the spool" in example["detail"]
     await line.capture({"event": "e", "distinct_id": "u"})
@@ -139,4 +141,5 @@ async def test_a_whole_range_is_no_loss(line: Line) -> None:
     await line.work()
 
     assert _losses(line) == 0
+    assert line.losses.operator_warnings() == []
     assert _warnings(line) == []

@@ -25,6 +25,7 @@ class Readiness:
     def __init__(self, services: Services, features: Features) -> None:
         self._services = services
         self._spool = features.events.spool
+        self._spool_losses = features.events.spool_losses
         self._counted_at = 0.0
         self._failed_jobs: dict[str, int] = {}
         self._dead_letters = 0
@@ -50,9 +51,10 @@ class Readiness:
         return checks
 
     async def warnings(self) -> list[str]:
-        """Lost writes, failed jobs, dead letters, and workers that keep dying."""
+        """Lost writes and spool entries, failed jobs, dead letters, and workers that keep dying."""
         await self._count()
         warnings = self._services.lost_writes.warnings()
+        warnings += self._spool_losses.operator_warnings()
         warnings += [
             f"{number} jobs of the queue {queue} failed permanently; see hoglet admin queues failed"
             for queue, number in sorted(self._failed_jobs.items())

@@ -12,6 +12,7 @@ from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureService
 from hoglet.events.spool import JobWriter, Spool, SpoolWriter
 from hoglet.events.warnings import IngestionWarnings
+from hoglet.pipeline.ingest.spool_log.losses import SpoolLosses
 
 
 class EventServices(msgspec.Struct):
@@ -23,6 +24,7 @@ class EventServices(msgspec.Struct):
     spool: Spool
     persons: PersonService
     known_uuids: KnownUuids
+    spool_losses: SpoolLosses
 
 
 def build_events(services: Services) -> EventServices:
@@ -41,7 +43,8 @@ def build_events(services: Services) -> EventServices:
     persons = PersonService(
         services.database, spool, services.clock, services.warehouse, services.access.activity
     )
-    return EventServices(capture, warnings, repository, spool, persons, known)
+    losses = SpoolLosses(services.database, warnings, services.registry, services.clock)
+    return EventServices(capture, warnings, repository, spool, persons, known, losses)
 
 
 def _writer(services: Services) -> SpoolWriter[Any]:

@@ -1,10 +1,12 @@
-"""Reports entries that the spool log has lost: in the log, a metric and ingestion warnings.
+"""Reports entries that the spool log has lost: in the log, a metric and warnings.
 
 Entries are lost if a stream is deleted, purged, or restored from an old backup. They cannot be
-recovered, so the loss must be visible. Their projects are unknown, so every project gets a warning.
+recovered, so the loss must be visible. Their projects are unknown, so every project gets an
+ingestion warning; the operator gets one of ``hoglet status``.
 """
 
 from collections.abc import Collection
+from datetime import datetime
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter
@@ -12,11 +14,14 @@ from sqlalchemy import select
 
 from hoglet.access.tables import ProjectRow
 from hoglet.events.warnings import IngestionWarnings
+from hoglet.kit.clock import Clock
 from hoglet.spool.positions import Position, former_logs
 from hoglet.store.database import Database
 
 WARNING = "spool_entries_gone"
 _DETAIL = "Accepted events are gone from the spool; some may belong to this project."
+
+_RUNBOOK = "see SpoolLosses in docs/runbooks.md"
 
 log = structlog.get_logger()
 
@@ -28,18 +33,32 @@ class SpoolLosses:
         database: has the projects.
         warnings: counts an ingestion warning for each project.
         registry: registry of the metric.
+        clock: dates what is noticed.
     """
 
     def __init__(
-        self, database: Database, warnings: IngestionWarnings, registry: CollectorRegistry
+        self,
+        database: Database,
+        warnings: IngestionWarnings,
+        registry: CollectorRegistry,
+        clock: Clock,
     ) -> None:
         self._database = database
         self._warnings = warnings
+        self._clock = clock
+        self._noticed_at: datetime | None = None
         self._count = Counter(
             "hoglet_spool_losses",
             "Times that accepted entries were missing from the spool log.",
             registry=registry,
         )
+
+    def operator_warnings(self) -> list[str]:
+        """A sentence if this process has noticed a loss since its start."""
+        if self._noticed_at is None:
+            return []
+        noticed = f"noticed at {self._noticed_at:%Y-%m-%d %H:%M:%S} UTC"
+        return [f"accepted events are gone from the spool ({noticed}; {_RUNBOOK})"]
 
     async def missing_entries(self, position: Position) -> None:
         """Report that the range in progress lacks entries; the remaining ones are stored."""
@@ -98,6 +117,7 @@ class SpoolLosses:
 
     async def _report(self, partition: int | None) -> None:
         self._count.inc()
+        self._noticed_at = self._clock.now()
         async with self._database.read() as session:
             projects = list(await session.scalars(select(ProjectRow.id)))
         for project_id in projects:
