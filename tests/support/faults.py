@@ -97,14 +97,14 @@ class Start:
         with sqlite3.connect(self.folder / "hoglet.db") as database:
             database.execute(statement)
 
-    def warehouse_sql(self, statement: str) -> None:
-        """Run a statement on the warehouse, in a new process: a process can open it only once."""
+    def warehouse_sql(self, statement: str) -> str:
+        """The CSV of a statement on the warehouse, which only a new process can open once more."""
         code = (
-            "import chdb.session, sys; s = chdb.session.Session(sys.argv[1]); s.query(sys.argv[2])"
+            "import chdb.session, sys; s = chdb.session.Session(sys.argv[1]); "
+            "print(s.query(sys.argv[2], 'CSV'))"
         )
-        subprocess.run(
-            [sys.executable, "-c", code, str(self.folder / "warehouse"), statement], check=True
-        )
+        command = [sys.executable, "-c", code, str(self.folder / "warehouse"), statement]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def wait_until_healthy(process: subprocess.Popen[str], port: int) -> None:
