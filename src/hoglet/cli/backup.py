@@ -235,8 +235,8 @@ def _extract(response: IO[bytes], folder: Path) -> None:
             with tarfile.open(fileobj=counted, mode="r|") as archive:  # type: ignore[call-overload]
                 archive.extractall(folder, filter="tar")
         except (tarfile.TarError, HTTPException, OSError) as error:
-            is_cut = isinstance(error, HTTPException)
-            reason = "the server closed the connection" if is_cut else error
+            is_closed = isinstance(error, HTTPException | ConnectionError)
+            reason = "the server closed the connection" if is_closed else error
             raise BadBackup(f"The backup ended early ({reason}); {folder} is incomplete.") from None
 
 
