@@ -153,16 +153,20 @@ def _writing(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or _reason(error)[:200]
+        reason = error.strerror or _reason(error)
         raise BadBackup(f"{folder} cannot be written ({reason}); it is incomplete.") from None
     finally:
         os.umask(before)
 
 
 def _reason(error: OSError) -> str:
-    """``shutil.Error`` lists each file that it could not copy; one is enough."""
+    """The first reason of ``shutil.Error``, which lists each file that it could not copy.
+
+    The reason is a text: ``[Errno 28] No space left on device: '/from' -> '/to'``.
+    """
     copied = error.args[0] if isinstance(error, shutil.Error) else None
-    return str(copied[0][2] if copied else error)
+    text = str(copied[0][2] if copied else error)
+    return text.partition("] ")[2].partition(": ")[0] or text
 
 
 def _check_new(folder: Path) -> None:
