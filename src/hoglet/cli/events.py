@@ -54,6 +54,7 @@ def import_events(
     import asyncio
 
     from hoglet.app.startup.errors import data_faults
+    from hoglet.cli.admin.data_folder import has_database
     from hoglet.events.export_rows import ExportRows
     from hoglet.events.files import CsvColumns
     from hoglet.settings import load_settings
@@ -62,9 +63,12 @@ def import_events(
     exports = ExportRows()
     events = _events_of(files, kind, columns, exports)
     settings = load_settings(data_dir=data_dir)
+    is_new = not has_database(settings)
     with _advancing(files) as advance, data_faults(settings):
         result = asyncio.run(_import(settings, project, historical, events, advance))
     _print_result(result, exports.left_out)
+    if is_new:
+        print_hint(f"{settings.data_dir} is a new data folder; no server has used it yet")
     raise typer.Exit(1 if result.refused and not result.accepted else 0)
 
 

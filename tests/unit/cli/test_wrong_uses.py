@@ -326,5 +326,17 @@ def test_progress_is_shown_on_terminals_only(tmp_path: Path) -> None:
     file.write_text("{}\n")
 
     words = ["events", "import", str(file), "--data-dir", str(tmp_path / "data")]
+    CliRunner().invoke(app, words)
 
     assert CliRunner().invoke(app, words).stderr == ""
+
+
+def test_an_import_into_a_new_data_folder_says_so(tmp_path: Path) -> None:
+    """Most often the folder of an existing server was meant, which would not get the events."""
+    file, folder = tmp_path / "one.ndjson", tmp_path / "new"
+    file.write_text('{"event": "e", "distinct_id": "a"}\n')
+
+    words = ["events", "import", str(file), "--data-dir", str(folder)]
+    ran = CliRunner().invoke(app, words, env={"COLUMNS": "300", "HOGLET_DATABASE_URL": None})
+
+    assert ran.stderr == f"{folder} is a new data folder; no server has used it yet\n"

@@ -18,6 +18,8 @@ DataDir = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder for all data. [default: hoglet-data]")
 ]
 
+_DATABASE = "hoglet.db"
+
 
 class NoData(HogletError):
     """There is no database at the expected location."""
@@ -65,11 +67,16 @@ def check_is_there(settings: "Settings") -> None:
     Raises:
         NoData: there is no database.
     """
-    file = settings.data_dir / "hoglet.db"
-    if settings.database_url is None and not file.exists():
+    if not has_database(settings):
         raise NoData(
-            f"There is no database at {file}. Start the server once, or specify --data-dir."
+            f"There is no database at {settings.data_dir / _DATABASE}. "
+            "Start the server once, or specify --data-dir."
         )
+
+
+def has_database(settings: "Settings") -> bool:
+    """Whether the data folder has a database, or another database is configured."""
+    return settings.database_url is not None or (settings.data_dir / _DATABASE).exists()
 
 
 async def _opened[T](url: str, work: "Callable[[Database], Awaitable[T]]") -> T:
