@@ -87,6 +87,11 @@ SAME = [
      "group by event order by r desc, event limit 2", [{"f": "2026-01-05"}]),
     ("select count() + 1, round(avg(length(event)) * 2, 3), if(count() > 1, 'many', 'few') from events "
      "where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    # a constant beside a total is there without a matching row, too
+    ("select 'all' as label, count(), 5 from events where event = {variables.e}",
+     [_PAGE, {"e": "nope"}]),
+    ("select 'all' as label, max(timestamp) from events where timestamp >= {variables.f}",
+     [{"f": "2026-01-05"}, {"f": "2027-01-06"}]),
     # values of no rows, of every type
     ("select any(timestamp), any(uuid), argMax(timestamp, event), any(length(event) / 2), any(event = 'a'), "
      "avg(length(event)), any(toDate(timestamp)), groupArray(event), topK(2)(event), uniq(event), "
@@ -259,6 +264,16 @@ def test_refused(query: str, reason: str) -> None:
 
     assert caught.value.reason_code == "variables_not_supported"
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize("compared", ["event", "properties.$browser"])
+def test_reason_speaks_of_numbers_only_if_they_matter(compared: str) -> None:
+    query = f"select lower('A'), count() from events where {compared} = {{variables.x}}"
+
+    with pytest.raises(Refusal) as caught:
+        plan_materialization(query, context=CONTEXT, variables={"x": "a"})
+
+    assert caught.value.reason == "Columns next to aggregates need GROUP BY"
 
 
 @pytest.mark.parametrize(

@@ -88,14 +88,18 @@ def reread_items(
         raise Refusal("'*' together with aggregates is not supported")
     rereader, keys = _AggregateMerger(select, several, types_of), list[Expression]()
     items: list[Expression] = []
+    groups = bool(select.group_by or select.group_by_mode)
     for item, (visible, label, type_) in zip(select.select, columns, strict=True):
         expr = item.expr if isinstance(item, tree.Alias) else item
+        if not groups and isinstance(expr, tree.Constant):  # shown without a matching row, too
+            items.append(alias(visible, expr))
+            continue
         if not aggregates_in(expr):
             keys.append(field(label))
             items.append(alias(visible, field(label)))
             continue
         items.append(alias(visible, rereader.read(expr, label, type_)))
-    grouped = tuple(keys) if select.group_by or select.group_by_mode else None
+    grouped = tuple(keys) if groups else None
     _check_keys(select, grouped, keys)
     return MergedAggregate(tuple(items), tuple(rereader.aggregates), grouped, tuple(rereader.parts))
 

@@ -307,9 +307,11 @@ def _explaining_texts(predicates: list[Predicate]) -> Generator[None]:
     try:
         yield
     except Refusal as refusal:
-        if any(each.text is None and not each.is_exact for each in predicates):
+        several = [each for each in predicates if not each.is_exact]
+        if not several or any(each.text is None for each in several):
             raise
-        reason = f"{refusal.reason}, nor for a property that is not text; {TEXT_HINT}"
+        several_values = "'=' with a property that is not text may match several values"
+        reason = f"{refusal.reason}. {several_values}: {TEXT_HINT}"
         raise Refusal(reason, code=refusal.reason_code) from None
 
 
