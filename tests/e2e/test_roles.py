@@ -64,6 +64,10 @@ def test_an_executor_of_its_own_runs_what_the_others_take_in(
         assert _until(lambda: succeeded() == 1), executor.log()[-2000:]  # or it is run again
         statuses = {path: executor.client.get(path).status_code for path in PATHS}
         assert statuses == PATHS
+        # Its data folder does not grow, so a full disk is no fault of an executor.
+        assert "disk" not in executor.client.get("/_readyz").json()["checks"]
+        assert "hoglet_disk_free_bytes" not in executor.client.get("/metrics").text
+        assert "hoglet_disk_free_bytes" in front.client.get("/metrics").text
         executor.kill()
         _send(front, second)
         time.sleep(2)

@@ -10,6 +10,9 @@ UNIT = ROOT / "deploy" / "hoglet.service"
 COMPOSE = (ROOT / "compose.yaml", ROOT / "compose.cluster.yaml")
 WITH_NATS = ROOT / "compose.nats.yaml"
 NATS = ROOT / "deploy" / "nats.conf"
+PROMETHEUS = ROOT / "deploy" / "prometheus.yml"
+ALERTS = ROOT / "deploy" / "alerts.yaml"
+DASHBOARD = ROOT / "deploy" / "grafana-dashboard.json"
 
 
 def instruction(name: str) -> list[str]:

@@ -61,8 +61,10 @@ def _name(path: str) -> str:
     return path.rpartition(":")[2]
 
 
+DEATHS = ("crashed", "timed_out", "not_started")
+
 type OnDeath = Callable[[str], None]
-"""Called with ``crashed``, ``timed_out`` or ``not_started`` when a worker is lost."""
+"""Called with one of ``DEATHS`` when a worker is lost."""
 
 
 class SandboxTimedOut(HogletError):

@@ -101,11 +101,11 @@ class Readiness:
 
     @property
     def _has_data_folder(self) -> bool:
-        """Whether the database or the warehouse is on this machine's disk."""
+        """Whether this process writes the database or the warehouse to this machine's disk."""
         settings = self._services.settings
-        return self._services.database.is_sqlite or settings.resolved_warehouse_url().startswith(
-            "chdb"
-        )
+        has_warehouse = bool({"api", "pipeline"} & set(settings.roles))
+        is_embedded = has_warehouse and settings.resolved_warehouse_url().startswith("chdb")
+        return self._services.database.is_sqlite or is_embedded
 
     def _free_bytes(self) -> int:
         return shutil.disk_usage(self._services.settings.data_dir).free

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from hoglet.sandbox import Sandbox
-from hoglet.sandbox.pool import RECENT_SECONDS
+from hoglet.sandbox.pool import DEATHS, RECENT_SECONDS
 from hoglet.settings import Settings
 
 # Functions yield to capture and the API when the CPUs are busy: at niceness 5, a process gets a
@@ -94,6 +94,8 @@ class Sandboxes:
         *,
         niceness: int = 0,
     ) -> Sandbox:
+        for how in DEATHS:  # Prometheus does not count the first sample of a series as an increase
+            self._deaths.labels(name, how)
         return Sandbox(
             workers=workers,
             memory_bytes=memory_bytes,

@@ -128,14 +128,14 @@ class QueryMetrics(Collector):
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._counts: dict[str, int] = {}
+        # All from 0: Prometheus does not count the first sample of a series as an increase.
+        self._counts = dict.fromkeys(("cache", "table", "engine", "error"), 0)
         self._times = TimeBuckets(_BUCKETS_S)
         registry.register(self)
 
     def observe(self, entry: QueryLogEntry) -> None:
         """Record a query."""
-        answered = _answered(entry)
-        self._counts[answered] = self._counts.get(answered, 0) + 1
+        self._counts[_answered(entry)] += 1
         self._times.observe(entry.seconds)
 
     @override
