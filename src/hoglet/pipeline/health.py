@@ -1,6 +1,7 @@
 """Tracks failures that keep accepted events from being stored, for readiness and metrics."""
 
 import time
+from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -10,7 +11,7 @@ type Part = Literal["events", "persons", "telemetry"]
 """What is written to the warehouse: events; persons and groups; logs and metrics."""
 
 PARTS: tuple[Part, ...] = ("events", "persons", "telemetry")
-_FORGOTTEN_AFTER_S = 900.0  # groups are retried at least every five minutes
+_LATE_S = 60.0  # a retry begins behind the groups of a backlog
 _MAX_ERROR_LENGTH = 200  # characters of an engine's error
 
 
@@ -24,7 +25,7 @@ class PipelineHealth:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.stored_groups = 0
         self._parts: dict[Part, dict[int, str]] = {part: {} for part in PARTS}
-        self._groups: dict[UUID, tuple[float, str]] = {}
+        self._groups: dict[UUID, tuple[float, str]] = {}  # until when, why
         failing = Gauge(
             "hoglet_writes_failing",
             "1 while events, persons or telemetry (logs and metrics) cannot be written.",
@@ -48,9 +49,14 @@ class PipelineHealth:
         """Record that a write of this worker succeeded, or that it has nothing to write."""
         self._parts[part].pop(worker, None)
 
-    def group_failed(self, group: UUID, error: Exception) -> None:
-        """Record that a group failed for another reason and is retried later."""
-        self._groups[group] = (time.monotonic(), _display(error))
+    def group_failed(self, group: UUID, error: Exception, *, pause: timedelta) -> None:
+        """Record that a group failed for another reason and is retried after a pause.
+
+        It is forgotten after two pauses and a minute: by then it was retried, and if it has not
+        failed here again, another server has it.
+        """
+        until = time.monotonic() + 2 * pause.total_seconds() + _LATE_S
+        self._groups[group] = (until, _display(error))
 
     def group_stored(self, group: UUID, *, worker: int = 0) -> None:
         """Record that a group was stored."""
@@ -72,8 +78,8 @@ class PipelineHealth:
 
     def _failing_groups(self) -> list[str]:
         """Errors of recently failed groups; they expire, as another process may store the group."""
-        oldest = time.monotonic() - _FORGOTTEN_AFTER_S
-        return [reason for at, reason in self._groups.values() if at > oldest]
+        now = time.monotonic()
+        return [reason for until, reason in self._groups.values() if until > now]
 
 
 def _display(error: Exception) -> str:

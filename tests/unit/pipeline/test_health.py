@@ -1,5 +1,6 @@
 """How failures of the pipeline affect readiness."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -30,3 +31,18 @@ def test_parts_fail_apart(health: PipelineHealth) -> None:
     health.group_stored(uuid4(), worker=0)
 
     assert health.problem() == "persons cannot be written: OSError: full"
+
+
+@pytest.mark.parametrize(("pause", "fails_until"), [(4, 68), (300, 660)])
+def test_a_group_that_another_server_stored_is_forgotten_soon(
+    health: PipelineHealth, monkeypatch: pytest.MonkeyPatch, pause: int, fails_until: int
+) -> None:
+    """A server stayed unready for a quarter of an hour after the other had stored the group."""
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    health.group_failed(uuid4(), ValueError("no"), pause=timedelta(seconds=pause))
+
+    now += fails_until - 1
+    assert health.problem() == "1 groups of requests fail: ValueError: no"
+    now += 1
+    assert health.problem() is None

@@ -353,8 +353,8 @@ class BatchWorker:
             await self._wait_for_storage(error)
             await self._release(run.group, is_divisible=run.is_divisible)
             return
-        self._health.group_failed(run.group.id, error)
         pause = _GROUP_BACKOFF.wait(run.group.retries)
+        self._health.group_failed(run.group.id, error, pause=pause)
         try:
             if run.is_divisible and run.in_progress is not None:
                 await run.group.postpone_project(run.in_progress, pause)
