@@ -129,7 +129,7 @@ class QueryMetrics(Collector):
 
     def __init__(self, registry: CollectorRegistry) -> None:
         # All from 0: Prometheus does not count the first sample of a series as an increase.
-        self._counts = dict.fromkeys(("cache", "table", "engine", "error"), 0)
+        self._counts: dict[str, int] = dict.fromkeys(("cache", "table", "engine", "error"), 0)
         self._times = TimeBuckets(_BUCKETS_S)
         registry.register(self)
 
