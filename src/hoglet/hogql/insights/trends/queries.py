@@ -47,12 +47,19 @@ from hoglet.kit.relative_dates import elapse, shift, start_of_day
 _PLAIN = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
 _BY_UNIT = "SELECT {columns} FROM {units} GROUP BY {keys}"
 _UNITS = "SELECT {columns}, {inner} AS x FROM events WHERE {where} GROUP BY {keys}, {unit}"
-# An event counts in every interval whose window contains it.
+# An event counts in every interval whose window contains it, an actor once in each: a window ends
+# where the actor's next one begins. Only then are windows spread over their intervals, which would
+# otherwise cost as many rows as events have intervals.
 _ACTIVE = (
-    "SELECT {columns} FROM (SELECT entity, breakdown, "
-    "arrayJoin(range(greatest(place, 0), least(until, {count}))) AS bucket FROM "
-    "(SELECT {entity} AS entity, {breakdown} AS breakdown, {index} AS place, {until} AS until "
-    "FROM events WHERE {where} GROUP BY entity, breakdown, place, until)) GROUP BY {keys}"
+    "SELECT {columns} FROM "
+    "(SELECT breakdown, arrayJoin(range(opened, closed)) AS bucket, actors FROM "
+    "(SELECT breakdown, period.1 AS opened, period.2 AS closed, count() AS actors FROM "
+    "(SELECT breakdown, arrayJoin(arrayMap("
+    "(own, following) -> (greatest(own.1, 0), least(own.2, following)), periods, "
+    "arrayPushBack(arrayPopFront(arrayMap(each -> each.1, periods)), {count}))) AS period FROM "
+    "(SELECT {breakdown} AS breakdown, arraySort(groupUniqArray(({index}, {until}))) AS periods "
+    "FROM events WHERE {where} GROUP BY {entity}, breakdown)) "
+    "GROUP BY breakdown, opened, closed HAVING opened < closed)) GROUP BY {keys}"
 )
 _FIRST = "SELECT {columns} FROM {firsts} WHERE {where} GROUP BY {keys}"
 _FIRSTS = (
@@ -172,7 +179,7 @@ class TrendQueries:
         return self._grouped(
             _ACTIVE,
             columns,
-            _COUNT_ENTITIES,
+            _SUM_ACTORS,
             entity=entity_of(self._query),
             breakdown=key or constant(1),
             index=span.index(time),
@@ -237,7 +244,7 @@ class TrendQueries:
         ]
 
 
-_COUNT_ENTITIES = fill("SELECT count(DISTINCT entity)").select[0]
+_SUM_ACTORS = fill("SELECT sum(actors)").select[0]
 
 
 def _last_days(span: DateSpan, days: int) -> DateSpan:
