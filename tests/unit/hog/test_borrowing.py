@@ -24,6 +24,7 @@ GLOBALS = {
         "list": [{"x": 1, "y": {"x": 5}}, {"x": 2, "y": {"x": 6}}, "s", 7, [1, 2], None],
     },
     "person": {"properties": {"t": "text", "a": {"x": 1}}},
+    "inputs": {"b": {"__hogDate__": True, "year": 2024, "month": 5, "day": 3}, "z": (1, 2)},
 }
 
 CASES = [
@@ -212,6 +213,10 @@ def test_programs_print(source: str, printed: str) -> None:
         "let e := event; e.properties.c := e.properties.b; e.properties.d := event.at; return e",
         "let e := event; e.properties.c := e.properties.z ?? e.properties.b; return e",
         "let e := event; let k := e.name; e.properties[k] := event.list; return e",
+        "let e := event; let o := {'a': e.properties.a}; e.properties := o; o.n := 4 / 2; e.properties.u := [o.n]; return e",
+        "let e := event; let o := {1: tuple(2, event.at), true: x -> x}; e.properties.o := o; o.o := e.list; return e",
+        "let e := event; let o := {}; o.self := [o]; e.properties.o := o; return e",
+        "let e := event; fun f(x) { return {'x': x} } for (let k, v in inputs) { e.properties[k] := f(v) } return e",
     ],
 )
 def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
@@ -226,6 +231,15 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
     assert type(result["whole"]) is int
     assert result["big"] == 2.0**60
     assert result["at"] == GLOBALS["event"]["at"]
+
+
+def test_objects_that_share_parts_are_counted_in_a_copy() -> None:
+    source = f"""let o := ['{"x" * 10_000}']; for (let i in range(40)) {{ o := [o, o] }}
+        let e := event; e.properties.o := o; return e"""
+    error = run_program(source, globals=copy.deepcopy(GLOBALS)).error
+
+    assert error is not None
+    assert "Memory limit" in error.message
 
 
 @pytest.mark.parametrize(
@@ -243,8 +257,8 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
         ("let p := event.properties; p.n := 1; print(p.t)", True),
         ("let p := event.properties; p.n := [1]; print(p.t)", True),
         ("let p := event.properties; p.n := {'q': jsonParse(p.t)}; p.n.q := 1; print(p.t)", True),
-        ("let p := event.properties; p.n := [tuple(1)]; print(p.t)", False),
-        ("let p := event.properties; let o := {}; p.n := [o]; print(p.t)", False),
+        ("let p := event.properties; p.n := [tuple(1)]; print(p.n)", False),
+        ("let p := event.properties; let o := {}; p.n := [o]; print(p.n)", False),
         ("let p := event.properties; p[p.t] := 1; print(p.t)", True),
         ("let p := event.properties; p[p.t] := p.a; print(p.t)", True),
         ("let p := event.properties; p.n := p.n ?? event.name; print(p.t)", True),
@@ -263,19 +277,25 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
         ("let e := event; let a := [e.properties.a]; e.properties.a.x := 1; return a", False),
         ("let e := event; let k := [e[event.name]]; e.properties.n := 1; return k", False),
         ("let e := event; e.properties.all := e; return e", False),
-        ("let p := event.properties; let o := {}; p.o := o; o.x := 1; return p", False),
+        ("let p := event.properties; let o := {}; p.o := o; o.x := 1; return p", True),
         ("let p := event.properties; let a := [p.a]; a[1].x := 1", False),
         # values of variables and functions that are never objects, whatever else they are
         ("let e := event; let n := null; if (e.name = 'x') { n := 'y' } e.properties.n := n", True),
         ("let e := event; let n := null; let m := n; n := m; e.properties.n := m ?? 1", True),
-        ("let e := event; let n := null; n := e.name; e.properties.n := n", False),
-        ("let e := event; let n := ''; for (let i in [{}]) { n := i } e.properties.n := n", False),
         (
-            "let e := event; let n := 0; try { throw Error('a') } catch (x) { n := x } e.properties.n := n",
+            "let e := event; let n := null; n := e.name; e.properties.n := n; print(e.properties.n)",
             False,
         ),
         (
-            "let e := event; let n := 0; let f := () -> { n := {} }; f(); e.properties.n := n",
+            "let e := event; let n := ''; for (let i in [{}]) { n := i } e.properties.n := n; print(e.properties.n)",
+            False,
+        ),
+        (
+            "let e := event; let n := 0; try { throw Error('a') } catch (x) { n := x } e.properties.n := n; print(e.properties.n)",
+            False,
+        ),
+        (
+            "let e := event; let n := 0; let f := () -> { n := {} }; f(); e.properties.n := n; print(e.properties.n)",
             False,
         ),
         (
@@ -287,12 +307,56 @@ def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
             True,
         ),
         ("let e := event; fun f() { return {} } e.properties.n := f()", True),
-        ("let e := event; let o := {}; fun f() { return o } e.properties.n := f()", False),
         (
-            "let e := event; fun f(x) { return x } e.properties.n := f(1); e.properties.t := f({})",
+            "let e := event; let o := {}; fun f() { return o } e.properties.n := f(); print(e.properties.n)",
             False,
         ),
-        ("let e := event; let f := x -> x; let l := [f]; l[1]({}); e.properties.n := f(1)", False),
+        (
+            "let e := event; fun f(x) { return x } e.properties.n := f(1); e.properties.t := f({}); print(e.properties.n)",
+            False,
+        ),
+        (
+            "let e := event; let f := x -> x; let l := [f]; l[1]({}); e.properties.n := f(1); print(e.properties.n)",
+            False,
+        ),
+        # objects of the program in a copy that is only tested, written to and returned
+        (
+            "let e := event; let o := {'a': 1}; e.properties := o; o.b := 2; e.properties.c := 3; return e",
+            True,
+        ),
+        (
+            "let e := event; let o := {}; e.properties.o := o; if (e.properties.o != null) { return e }",
+            True,
+        ),
+        (
+            "let e := event; let o := {}; e.properties.o := o; if (e.properties.o.x and not e.properties.n) { return e }",
+            True,
+        ),
+        (
+            "let e := event; let o := {}; e.properties.o := o; let q := e.properties; if (q.o) { return e }",
+            True,
+        ),
+        (
+            "let e := event; let o := {}; e.properties.o := o; fun f(q) { return q.o ? 1 : 2 } e.properties.n := f(e.properties); return e",
+            False,
+        ),
+        ("let e := event; let o := {}; e.properties.o := o; return e.properties", True),
+        ("let e := event; let o := {}; e.properties.o := o; print(e.properties.a)", True),
+        ("let e := event; let o := {}; e.properties[e.name] := o; print(e.properties.a)", False),
+        ("let e := event; let o := {}; e.properties.o := o; return [e]", False),
+        (
+            "let e := event; let o := {}; e.properties.o := o; let q := e.properties.o; q.x := 1; return e",
+            True,
+        ),
+        ("let e := event; let o := {}; e.properties.o := o; print(e.properties.o == o)", False),
+        (
+            "let e := event; let o := {}; e.properties.o := o; for (let x in e.properties) { print(x) }",
+            False,
+        ),
+        (
+            "let e := event; let o := {}; e.properties.o := o; let k := {}; k[e.properties.o] := 1",
+            False,
+        ),
         # writes to objects that cannot be parts of it, and comparisons with what cannot be one
         (
             "let p := event.properties; let g := {}; let o := g[p.t] ?? {'l': []}; o.n := p.n; o.l := [p.a]; g[p.t] := o",

@@ -246,7 +246,11 @@ def _exported(value: Any, copying: _Copying) -> Any:
     if not isinstance(value, CONTAINERS):
         if is_function(value):
             return as_text(value)
-        return tagged_form(value, copying.number, copying)
+        if type(value) in _OWN:
+            return tagged_form(value, copying.number, copying)
+        if not isinstance(value, tuple):
+            return export_value(import_value(value))
+        value = list(value)  # of the host, like other kinds of numbers and objects
     if id(value) in copying.path:
         return None
     if len(copying.path) > DEEPEST:

@@ -14,7 +14,7 @@ from hoglet.hog.runtime.compare import contains, member
 from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text, joined, nested, printed, printed_from_json
-from hoglet.hog.runtime.host_json import host_json
+from hoglet.hog.runtime.host_json import host_json, settled_copy
 from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.plain_data import (
     copied,
@@ -266,7 +266,7 @@ def exported(value: Any, shared: bool = False) -> Any:  # noqa: FBT001, FBT002 (
     try:
         text = host_json(value)
     except (TypeError, RecursionError):  # not plain JSON data
-        return export_value(import_value(value))
+        return settled_copy(value)
     if has_tag(text):
-        return export_value(import_value(value))
+        return settled_copy(value)
     return value if shared and not has_whole_float(text) else copied(value, text)

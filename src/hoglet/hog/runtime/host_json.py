@@ -23,8 +23,19 @@ def host_json(value: Any) -> bytes:
     """
     run = running.thread.run
     if run is not None and run.writes_repeatedly and not _is_moderate(value):
-        export_value(import_value(value))  # charges each part as often as it occurs
+        export_value(value)  # charges each part as often as it occurs
     return orjson.dumps(value, None, PLAIN_DATA)
+
+
+def settled_copy(value: Any) -> Any:
+    """A copy of host data that is not plain JSON data, as Hog returns it.
+
+    What a program has put into it may contain itself, or one part again and again.
+    """
+    run = running.thread.run
+    if run is not None and run.writes_repeatedly:
+        value = export_value(value)
+    return export_value(import_value(value))
 
 
 def _is_moderate(value: Any) -> bool:

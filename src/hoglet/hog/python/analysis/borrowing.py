@@ -30,6 +30,7 @@ from hoglet.hog.python.analysis.edited_places import MAX_READS, EditedPlaces
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER, lambda_argument
 from hoglet.hog.python.analysis.paths import field, keys_in, may_be_at
 from hoglet.hog.python.analysis.scalars import Scalars
+from hoglet.hog.python.analysis.stored_objects import StoredObjects
 from hoglet.hog.python.analysis.tables import is_data, tables
 from hoglet.hog.python.analysis.type_facts import TypeFacts
 from hoglet.hog.python.analysis.unshared import Unshared
@@ -85,6 +86,7 @@ class Borrowing:
         writes = Writes(self._nodes, self._bindings, unshared.is_new)
         self.edited = writes.edited if enabled else {}
         self._other_names = writes.other_names
+        self._stored = StoredObjects(writes.puts, self._written.may_be_put, self._only_looks)
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
         written = [node for node in self._nodes if isinstance(node, bound.AssignProperty)]
         self.writes_own_only = all(map(writes.is_own, written))
@@ -97,6 +99,7 @@ class Borrowing:
             self.variables |= walking(self._nodes) & self._sources.keys() - self._elements
         self._settle()
         self.edited = {v: paths for v, paths in self.edited.items() if v in self.variables}
+        self.writes_repeatedly |= bool(self.edited) and self._stored.exist()
         self.same_origins = {
             *filter(None, map(self.origin, keys_in(self._nodes))),
             *filter(None, map(self.compared_origin, self._nodes)),
@@ -191,15 +194,24 @@ class Borrowing:
         if not raw:
             return
         if isinstance(node, bound.AssignProperty) and self._root(node.target) is not None:
-            if not (self.is_edited(node.target) and self._written.may_be_put(node.value)):
+            if not self.is_edited(node.target):
                 yield self._root(node.target)
             raw = [part for part in raw if part is not node.target]
         if self._compares_parts(node, raw):
             yield from map(self._root, raw)
         yield from filter(self._is_walking, map(self._root, keys_in([node])))
         for part in raw:
+            if self.edited and not (
+                id(node) in self._results or self._stored.only_tests(node, part)
+            ):
+                yield from self._holders_of_stored(part)
             if not self._only_looks(node, part):
                 yield from self._handed_on(node, part)
+
+    def _holders_of_stored(self, part: Any) -> set[bound.Variable]:
+        """The copies from which a part may be an object that the program has put there."""
+        places = self._places.of(part)
+        return {variable for variable, path in places if self._stored.may_be_at(variable, path)}
 
     def _is_walking(self, root: bound.Variable | None) -> bool:
         """Whether parts of a variable's value may be parts of different copies."""
@@ -253,9 +265,9 @@ class Borrowing:
     def _handed_on(self, node: Any, part: Any) -> Iterable[bound.Variable]:
         """The variables that cannot borrow because a part escapes."""
         root = self._root(part)
-        if self._distinguishes(root):
-            yield root
         if id(node) not in self._results:  # a later write would not reach the copy
+            if self._distinguishes(root):
+                yield root
             yield from {
                 variable
                 for variable, path in self._places.of(part)

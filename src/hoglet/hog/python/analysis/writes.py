@@ -1,7 +1,7 @@
 """Writes of a program: which objects it owns, and which copies of globals it changes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.bindings import Bindings
@@ -20,6 +20,14 @@ type _Part = tuple[bound.Variable, tuple[str, ...]]
 """A variable that owns a copy of a global, and the path of a part of it."""
 
 
+class Put(NamedTuple):
+    """A write to a copy of a global: its variable, the path that is assigned, and the value."""
+
+    root: bound.Variable
+    path: tuple[Any, ...]
+    value: Any
+
+
 class Writes:
     """The assignments of properties in one program.
 
@@ -29,6 +37,7 @@ class Writes:
             e.properties.plan := 'free'``. Empty for programs with many assignments.
         other_names: variables that are other names of parts of such copies, and written through:
             ``p`` after ``let p := e.properties``, or parameters for which that is passed.
+        puts: the writes to copies of globals.
 
     Args:
         nodes: all nodes of the program.
@@ -46,6 +55,7 @@ class Writes:
         self._owned = self._find_owned()
         self._assigned = self._find_assigned()
         self.other_names = set[bound.Variable]()
+        self.puts: list[Put] = []
         self.edited = self._find_edited()
 
     def is_own(self, node: bound.AssignProperty) -> bool:
@@ -146,6 +156,7 @@ class Writes:
                 if not all(isinstance(key, str) for key in keys[:-1]):
                     refused.add(root)
                 written = (*above, *keys)
+                self.puts.append(Put(root, written, node.value))
                 changed = paths.setdefault(root, set())
                 changed.update(written[:length] for length in range(len(written)))
         if count > _MAX_EDITS:
