@@ -20,7 +20,7 @@ import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import Header, StreamInfo, StreamState
+from nats.js.api import Header, StreamConfig, StreamInfo, StreamState
 from nats.js.errors import APIError, NotFoundError
 
 from hoglet.spool.address import NatsAddress
@@ -34,6 +34,7 @@ from hoglet.spool.nats_stream import (
     check_stream,
     facts_of,
     used_share,
+    why_unsuitable,
 )
 from hoglet.spool.port import SpoolEntry, SpoolUnavailable
 from hoglet.spool.wakeups import Wakeups
@@ -53,6 +54,7 @@ class JetStreamLog:
         self.facts = StreamFacts("", address.replicas)
         self.losses = 0
         self._owner: str | None = None
+        self._unsuitable: str | None = None  # since somebody changed the stream's settings
         self._payload_bytes = 0
         self._highest = 0  # of all positions that were seen
         self._lowest = 0  # of the stream's messages, when its state was last read
@@ -69,6 +71,8 @@ class JetStreamLog:
 
         If the connection breaks, it retries for a few seconds with the same message ids.
         """
+        if self._unsuitable is not None:
+            raise SpoolUnavailable(f"{self._unsuitable}: change it back.")
         call = uuid4().hex
         entries = [(each, payload) for each in sorted(batches) for payload in batches[each]]
         messages = [
@@ -139,6 +143,7 @@ class JetStreamLog:
             await self._restore(client)
             return None
         self._accept(facts_of(info))
+        self._note_settings(info.config)
         self._highest = max(self._highest, info.state.last_seq)
         self._lowest = info.state.first_seq
         return info
@@ -172,6 +177,13 @@ class JetStreamLog:
             self.losses += 1
             self._empty.clear()
         self.facts = facts
+
+    def _note_settings(self, config: StreamConfig) -> None:
+        """Stop appending while the stream has settings with which it could lose entries."""
+        unsuitable = why_unsuitable(config, self._address, self._owner)
+        if unsuitable is not None and unsuitable != self._unsuitable:
+            log.error(unsuitable, action="spool_unsuitable")
+        self._unsuitable = unsuitable
 
     async def _read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         request = {

@@ -97,11 +97,10 @@ async def check_stream(
         info = await _stream(context, address, owner, deleted)
     except NatsError as error:
         raise _refusal(address, error) from None
-    fault = _fault(info.config, StreamNames(address.stream), owner)
-    if fault is not None:
+    reason = why_unsuitable(info.config, address, owner)
+    if reason is not None:
         raise SpoolRefused(
-            f"The NATS stream {address.stream} cannot be the spool, because {fault}: change it, "
-            "or name another one in the path of HOGLET_SPOOL_URL."
+            f"{reason}: change it, or name another one in the path of HOGLET_SPOOL_URL."
         )
     return facts_of(info)
 
@@ -205,23 +204,29 @@ def _desired_config(
     )
 
 
-def _fault(config: StreamConfig, names: StreamNames, owner: str | None) -> str | None:
-    """The reason why an existing stream could lose or hide entries, if there is one."""
-    bounded = {config.max_msgs or -1, config.max_msgs_per_subject or -1} != {-1} or config.max_age
-    is_full_refusing = (config.max_bytes or -1) == -1 or config.discard == DiscardPolicy.NEW
+def why_unsuitable(config: StreamConfig, address: NatsAddress, owner: str | None) -> str | None:
+    """Why the stream could lose or hide entries; None if it cannot.
+
+    "The NATS stream hoglet cannot be the spool, because it keeps messages in memory".
+    """
+    subjects = StreamNames(address.stream).subject("*")
+    bounds = {config.max_bytes or -1, config.max_msgs or -1}
+    is_forgetful = (config.max_msgs_per_subject or -1) != -1 or bool(config.max_age)
+    is_full_refusing = bounds == {-1} or config.discard == DiscardPolicy.NEW
     owned_by = (config.metadata or {}).get(_OWNER, owner)
     checks = [
         (owner in {None, owned_by}, "it is the spool of another database"),
-        (config.subjects == [names.subject("*")], f"its subjects are not {names.subject('*')}"),
+        (config.subjects == [subjects], f"its subjects are not {subjects}"),
         (config.storage == StorageType.FILE, "it keeps messages in memory"),
         (config.retention == RetentionPolicy.LIMITS, "it discards messages that were read"),
-        (not bounded, "it discards messages by age or number"),
+        (not is_forgetful, "it discards messages by age or number"),
         (is_full_refusing, "it discards the oldest messages when it is full"),
         (bool(config.allow_direct), "it does not allow direct reads (allow_direct)"),
         (not config.no_ack, "it does not acknowledge messages"),
         (not config.sealed, "it is sealed"),
     ]
-    return next((fault for is_fine, fault in checks if not is_fine), None)
+    fault = next((fault for is_fine, fault in checks if not is_fine), None)
+    return fault and f"The NATS stream {address.stream} cannot be the spool, because {fault}"
 
 
 def _reason(error: NatsError) -> str:

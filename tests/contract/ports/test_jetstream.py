@@ -159,6 +159,37 @@ async def test_the_used_share_is_that_of_the_nearest_limit(nats_broker: NatsServ
         await client.close()
 
 
+async def test_a_stream_that_is_changed_by_hand_takes_no_more_entries_that_it_could_lose(
+    nats_broker: NatsServer,
+) -> None:
+    """With an age of 2 s and a stopped warehouse, 670 of 2,240 accepted events were gone."""
+    url = nats_broker.url(f"test-{uuid4().hex}")
+    client = await nats.connect(f"nats://{nats_broker.address}")
+    context = client.jetstream()
+    async with opened(url) as log:
+        await log.append({0: [b"a"]})
+        config = (await context.stream_info(nats_address(url).stream)).config
+        changed = await context.update_stream(config, max_age=3600)
+        assert len((await log.read({0: 0, 1: 0}, PLENTY))[0]) == 1  # what it has is still stored
+
+        with pytest.raises(SpoolUnavailable, match="by age or number: change it back"):
+            await log.append({0: [b"b"]})
+
+        await context.update_stream(changed.config, max_age=0)
+        await log.read({0: 0, 1: 0}, PLENTY)
+        assert await log.append({0: [b"c"]}) == {0: 2}
+    await client.close()
+
+
+async def test_a_full_stream_may_refuse_messages_by_number(nats_broker: NatsServer) -> None:
+    stream = spool_stream(f"test-{uuid4().hex}")
+    stream.max_msgs, stream.discard = 1_000_000, DiscardPolicy.NEW
+    await make_stream(nats_broker, stream)
+
+    async with opened(nats_broker.url(stream.name or "")) as log:
+        assert await log.append({0: [b"a"]}) == {0: 1}
+
+
 async def test_a_stream_belongs_to_one_database(nats_broker: NatsServer) -> None:
     name = f"test-{uuid4().hex}"
     async with opened(nats_broker.url(name), owner="one") as log:
@@ -246,7 +277,7 @@ def _silent(stream: StreamConfig) -> None:
     [
         (_in_memory, "in memory"),
         (_short_lived, "age or number"),
-        (_bounded, "age or number"),
+        (_bounded, "the oldest messages"),
         (_bounded_by_partition, "age or number"),
         (_forgetful, "the oldest messages"),
         (_queue, "that were read"),
