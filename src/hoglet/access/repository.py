@@ -242,6 +242,8 @@ async def delete_key(session: AsyncSession, key_id: str, key_hash: str) -> int:
     return count
 
 
-async def find_key(session: AsyncSession, key_id: str) -> PersonalKeyRow | None:
-    """The personal key with this id."""
-    return await session.get(PersonalKeyRow, key_id)
+async def find_key(
+    session: AsyncSession, key_id: str, *, lock: bool = False
+) -> PersonalKeyRow | None:
+    """The personal key with this id; ``lock`` locks it until the transaction ends."""
+    return await session.get(PersonalKeyRow, key_id, with_for_update=lock)

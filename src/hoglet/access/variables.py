@@ -106,7 +106,7 @@ async def change_variable(
     Raises:
         Invalid: the default value does not fit the type.
     """
-    row = await _row(session, scope.project.id, variable_id)
+    row = await _row(session, scope.project.id, variable_id, lock=True)
     for name, value in body.model_dump(include=body.model_fields_set).items():
         setattr(row, name, value)
     if body.model_fields_set & {"type", "default_value"}:
@@ -117,7 +117,7 @@ async def change_variable(
 
 async def delete_variable(session: AsyncSession, scope: ProjectScope, variable_id: str) -> None:
     """Delete a variable; saved queries keep the value they stored."""
-    await session.delete(await _row(session, scope.project.id, variable_id))
+    await session.delete(await _row(session, scope.project.id, variable_id, lock=True))
 
 
 def _check_default(name: str, value: Any, kind: VariableType) -> None:
@@ -133,9 +133,11 @@ def _check_default(name: str, value: Any, kind: VariableType) -> None:
         raise
 
 
-async def _row(session: AsyncSession, project_id: int, variable_id: str) -> VariableRow:
+async def _row(
+    session: AsyncSession, project_id: int, variable_id: str, *, lock: bool = False
+) -> VariableRow:
     try:
-        row = await session.get(VariableRow, UUID(variable_id))
+        row = await session.get(VariableRow, UUID(variable_id), with_for_update=lock)
     except ValueError:
         row = None
     if row is None or row.project_id != project_id:

@@ -25,11 +25,14 @@ _BEHAVIORAL = frozenset({"behavioral", "analytical"})
 _CHUNK = 500  # values per IN; SQLite allows 32,766 and plans long lists slowly
 
 
-async def find(session: AsyncSession, project_id: int, cohort_id: int) -> CohortRow | None:
-    """A cohort of the project, including deleted ones."""
-    return await session.scalar(
-        select(CohortRow).where(CohortRow.id == cohort_id, CohortRow.project_id == project_id)
+async def find(
+    session: AsyncSession, project_id: int, cohort_id: int, *, lock: bool = False
+) -> CohortRow | None:
+    """A cohort of the project, including deleted ones; ``lock`` locks it for the transaction."""
+    statement = select(CohortRow).where(
+        CohortRow.id == cohort_id, CohortRow.project_id == project_id
     )
+    return await session.scalar(statement.with_for_update() if lock else statement)
 
 
 async def find_locked(session: AsyncSession, cohort_id: int) -> CohortRow | None:

@@ -149,7 +149,7 @@ class CohortService:
         filters = await self._new_criteria(scope.project, stored, fields, sent)
         upload = None if csv is None else await _read_upload(stored, fields, csv)
         async with self.database.write() as session:
-            row = await self.row(session, scope, cohort_id)
+            row = await self.row(session, scope, cohort_id, lock=True)
             before = {name: getattr(row, name) for name in _LOGGED}
             if fields.deleted and not row.deleted:
                 await _refuse_used(session, scope.project, row)
@@ -170,8 +170,10 @@ class CohortService:
         self._changed()
         return view
 
-    async def row(self, session: AsyncSession, scope: ProjectScope, cohort_id: str) -> CohortRow:
-        """The cohort with the id in a path.
+    async def row(
+        self, session: AsyncSession, scope: ProjectScope, cohort_id: str, *, lock: bool = False
+    ) -> CohortRow:
+        """The cohort with the id in a path; ``lock`` locks it until the transaction ends.
 
         Raises:
             NotFound: no such cohort in the project.
@@ -179,7 +181,7 @@ class CohortService:
         is_number = cohort_id.isascii() and cohort_id.isdecimal() and len(cohort_id) <= 9
         row = None
         if is_number:
-            row = await repository.find(session, scope.project.id, int(cohort_id))
+            row = await repository.find(session, scope.project.id, int(cohort_id), lock=lock)
         if row is None:
             raise NotFound
         return row

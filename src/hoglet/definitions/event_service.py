@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project, ProjectScope
@@ -67,7 +68,7 @@ class EventDefinitionService(DefinitionEditor):
         async with self._database.write() as session:
             key = (scope.project.id, body.name)
             if await session.get(EventDefinitionRow, key) is not None:
-                raise Invalid(f"The event {body.name} is already defined.", attr="name")
+                raise _defined(body.name)
             row = EventDefinitionRow(
                 project_id=scope.project.id,
                 name=body.name,
@@ -78,7 +79,10 @@ class EventDefinitionService(DefinitionEditor):
             )
             await self._write(session, scope, row, sent(body))
             session.add(row)
-            await session.flush()
+            try:
+                await session.flush()
+            except IntegrityError:  # another request or an event defined it after the check
+                raise _defined(body.name) from None
             await self._record(session, scope, row, "created", {})
             return event_record(row, await users_of(session, [row]))
 
@@ -92,7 +96,7 @@ class EventDefinitionService(DefinitionEditor):
             Invalid: both hidden and verified, or an unknown owner.
         """
         async with self._database.write() as session:
-            row = await _event(session, scope.project.id, definition_id)
+            row = await _event(session, scope.project.id, definition_id, lock=True)
             before = logged_fields(row)
             await self._write(session, scope, row, sent(changes))
             await self._record(session, scope, row, CHANGED, before)
@@ -105,7 +109,7 @@ class EventDefinitionService(DefinitionEditor):
             NotFound: no such definition in the project.
         """
         async with self._database.write() as session:
-            row = await _event(session, scope.project.id, definition_id)
+            row = await _event(session, scope.project.id, definition_id, lock=True)
             await self._record(session, scope, row, "deleted", {})
             await session.delete(row)
             await self._new_version(session, scope.project.id)
@@ -126,10 +130,16 @@ class EventDefinitionService(DefinitionEditor):
         self._write_fields(scope, row, fields)
 
 
-async def _event(session: AsyncSession, project_id: int, definition_id: str) -> EventDefinitionRow:
+async def _event(
+    session: AsyncSession, project_id: int, definition_id: str, *, lock: bool = False
+) -> EventDefinitionRow:
     row = EventDefinitionRow
     rows = select(row).where(row.project_id == project_id, row.id == parse_id(definition_id))
-    definition = await session.scalar(rows)
+    definition = await session.scalar(rows.with_for_update() if lock else rows)
     if definition is None:
         raise NotFound
     return definition
+
+
+def _defined(name: str) -> Invalid:
+    return Invalid(f"The event {name} is already defined.", attr="name")

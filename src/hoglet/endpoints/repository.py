@@ -247,10 +247,10 @@ async def last_executions(
 
 
 async def find_run(
-    session: AsyncSession, endpoint_id: UUID, query_id: str, now: datetime
+    session: AsyncSession, endpoint_id: UUID, query_id: str, now: datetime, *, lock: bool = False
 ) -> AsyncRunRow | None:
-    """A background run that has not expired."""
-    row = await session.get(AsyncRunRow, (endpoint_id, query_id))
+    """A background run that has not expired; ``lock`` locks it until the transaction ends."""
+    row = await session.get(AsyncRunRow, (endpoint_id, query_id), with_for_update=lock)
     return row if row is not None and row.expires_at > now else None
 
 

@@ -34,15 +34,23 @@ class FunctionSummary(NamedTuple):
 
 
 async def find(
-    session: AsyncSession, project_id: int, function_id: UUID, *, deleted: bool | None = False
+    session: AsyncSession,
+    project_id: int,
+    function_id: UUID,
+    *,
+    deleted: bool | None = False,
+    lock: bool = False,
 ) -> HogFunctionRow | None:
-    """A function of this project; ``deleted=None`` includes deleted ones."""
+    """A function of this project.
+
+    ``deleted=None`` includes deleted ones; ``lock`` locks it until the transaction ends.
+    """
     statement = select(HogFunctionRow).where(
         HogFunctionRow.id == function_id, HogFunctionRow.project_id == project_id
     )
     if deleted is not None:
         statement = statement.where(HogFunctionRow.deleted.is_(deleted))
-    return await session.scalar(statement)
+    return await session.scalar(statement.with_for_update(key_share=True) if lock else statement)
 
 
 async def find_anywhere(session: AsyncSession, function_id: UUID) -> HogFunctionRow | None:
@@ -88,14 +96,19 @@ async def summaries(
 
 
 async def by_ids(
-    session: AsyncSession, project_id: int, ids: Sequence[UUID]
+    session: AsyncSession, project_id: int, ids: Sequence[UUID], *, lock: bool = False
 ) -> list[HogFunctionRow]:
-    """Live functions in the order of ``ids``; unknown ids are omitted."""
+    """Live functions in the order of ``ids``; unknown ids are omitted.
+
+    ``lock`` locks them until the transaction ends.
+    """
     statement = select(HogFunctionRow).where(
         HogFunctionRow.project_id == project_id,
         HogFunctionRow.deleted.is_(False),
         HogFunctionRow.id.in_(ids),
     )
+    if lock:
+        statement = statement.order_by(HogFunctionRow.id).with_for_update(key_share=True)
     by_id = {row.id: row for row in await session.scalars(statement)}
     return [by_id[item] for item in ids if item in by_id]
 

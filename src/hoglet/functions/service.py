@@ -66,6 +66,8 @@ LOGGED_FIELDS = (
     "delivery",
 )
 _MASKED = "masked"
+# One save of a transformation at a time: positions and the limit depend on all of them.
+_ORDER_LOCK = 7_226_316  # an arbitrary constant that nothing else in the database locks
 _SAVE_ATTEMPTS = 5  # other processes write it too; more conflicts mean something is wrong
 
 
@@ -118,6 +120,7 @@ class FunctionService:
             row.created_by = scope.user_id
             row.state = HEALTHY
             if row.type in types.ORDERED:
+                await self.database.serialize(session, _ORDER_LOCK)
                 await assign_execution_order(session, row, plan)
             session.add(row)
             await session.flush()
@@ -135,13 +138,17 @@ class FunctionService:
             row = await self.row(session, scope.project.id, function_id)
             return await self.presenter.view(session, row)
 
-    async def row(self, session: AsyncSession, project_id: int, function_id: str) -> HogFunctionRow:
+    async def row(
+        self, session: AsyncSession, project_id: int, function_id: str, *, lock: bool = False
+    ) -> HogFunctionRow:
         """The stored row of a live function with a type that the API supports.
+
+        ``lock`` locks it until the transaction ends.
 
         Raises:
             NotFound: no such function in the project.
         """
-        row = await repository.find(session, project_id, read_id(function_id))
+        row = await repository.find(session, project_id, read_id(function_id), lock=lock)
         if row is None or row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
             raise NotFound
         return row
@@ -198,7 +205,8 @@ class FunctionService:
         """
         positions = read_orders(orders)
         async with self.database.write() as session:
-            rows = await repository.by_ids(session, scope.project.id, list(positions))
+            await self.database.serialize(session, _ORDER_LOCK)
+            rows = await repository.by_ids(session, scope.project.id, list(positions), lock=True)
             kind = one_type(rows, positions)
             for row in rows:
                 await self._move(session, scope, row, positions[row.id])
@@ -249,7 +257,9 @@ class FunctionService:
     ) -> FunctionView | None:
         """Store an update; None if the function was changed since it was read."""
         async with self.database.write() as session:
-            row = await repository.find(session, scope.project.id, seen.id, deleted=None)
+            if seen.type in types.ORDERED:  # before the row, as a rearrangement does
+                await self.database.serialize(session, _ORDER_LOCK)
+            row = await repository.find(session, scope.project.id, seen.id, deleted=None, lock=True)
             if row is None or row.version != seen.version:
                 return None
             if publishes and row.draft_updated_at != seen.draft_updated_at:

@@ -69,6 +69,8 @@ class BackgroundQueries:
         project_id, query_id = scope.project.id, request.query_id or str(new_id())
         now = self._clock.now()
         async with self._database.write() as session:
+            # Two requests with the same new id: the second one returns the run of the first.
+            await self._database.serialize(session, f"query {project_id} {query_id}")
             await repository.delete_expired_runs(session, now)
             running = await repository.find_run(session, project_id, query_id, now)
             if running is not None and running.ended_at is None:
@@ -118,7 +120,7 @@ class BackgroundQueries:
         execution_id: UUID | None = None
         now = self._clock.now()
         async with self._database.write() as session:
-            row = await repository.find_run(session, project_id, query_id, now)
+            row = await repository.find_run(session, project_id, query_id, now, lock=True)
             is_waiting = row is not None and row.picked_up_at is None
             if row is not None and row.ended_at is None and (is_waiting or not waiting_only):
                 row.failure = _failure(RunCancelled("The query was cancelled."))
@@ -174,7 +176,7 @@ class BackgroundQueries:
     async def _pick_up(self, job: QueryJob) -> tuple[QueryRunRow, Project] | None:
         now = self._clock.now()
         async with self._database.write() as session:
-            row = await repository.find_run(session, job.project_id, job.query_id, now)
+            row = await repository.find_run(session, job.project_id, job.query_id, now, lock=True)
             if row is None or row.ended_at is not None or row.execution_id != job.execution_id:
                 return None
             row.picked_up_at = row.picked_up_at or now
@@ -184,7 +186,7 @@ class BackgroundQueries:
     async def _end(self, job: QueryJob, outcome: Mapping[str, Any]) -> None:
         now = self._clock.now()
         async with self._database.write() as session:
-            row = await repository.find_run(session, job.project_id, job.query_id, now)
+            row = await repository.find_run(session, job.project_id, job.query_id, now, lock=True)
             if row is None or row.ended_at is not None or row.execution_id != job.execution_id:
                 return
             for name, value in outcome.items():

@@ -13,10 +13,10 @@ from hoglet.queries.worker.suggestion import PropertyName
 
 
 async def find_run(
-    session: AsyncSession, project_id: int, query_id: str, now: datetime
+    session: AsyncSession, project_id: int, query_id: str, now: datetime, *, lock: bool = False
 ) -> QueryRunRow | None:
-    """The run with this id, unless it has expired."""
-    row = await session.get(QueryRunRow, (project_id, query_id))
+    """The run with this id, unless it has expired; ``lock`` locks it for the transaction."""
+    row = await session.get(QueryRunRow, (project_id, query_id), with_for_update=lock)
     return None if row is None or row.expires_at <= now else row
 
 

@@ -247,17 +247,19 @@ class Database:
             yield session
             await session.commit()
 
-    async def serialize(self, session: AsyncSession, lock: int) -> None:
+    async def serialize(self, session: AsyncSession, lock: int | str) -> None:
         """Take a lock that all servers share; the end of the transaction releases it.
 
         No effect on SQLite, which has one writer at a time anyway.
 
         Args:
             session: a write transaction.
-            lock: an arbitrary number that nothing else in the database uses as a lock.
+            lock: an arbitrary number that nothing else in the database uses as a lock, or a text
+                that names what is locked.
         """
         if not self.is_sqlite:
-            await session.execute(select(func.pg_advisory_xact_lock(lock)))
+            number = func.hashtextextended(lock, 0) if isinstance(lock, str) else lock
+            await session.execute(select(func.pg_advisory_xact_lock(number)))
 
     def change_mark(self) -> ChangeMark | None:
         """A mark of the database's state; equal marks mean that no process committed in between.

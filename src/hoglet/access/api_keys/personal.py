@@ -78,7 +78,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         """
         given = changes.model_dump(include=changes.model_fields_set)
         async with self._access.database.write() as session:
-            row = await self._get(session, key_id)
+            row = await self._get(session, key_id, lock=True)
             await self._check(session, {**self._logged(row), **given})
             if "scopes" in given and ANY_SCOPE not in given["scopes"]:
                 await self._keep_an_unrestricted_key(session, row)
@@ -88,8 +88,10 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         self._access.forget()
         return row
 
-    async def _find(self, session: AsyncSession, key_id: str) -> PersonalKeyRow | None:
-        row = await repository.find_key(session, key_id)
+    async def _find(
+        self, session: AsyncSession, key_id: str, *, lock: bool
+    ) -> PersonalKeyRow | None:
+        row = await repository.find_key(session, key_id, lock=lock)
         return row if row is not None and row.user_id == self._user.id else None
 
     async def _project_id(self, row: PersonalKeyRow) -> int | None:  # noqa: ARG002 (of the caller)

@@ -77,15 +77,15 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
         if "scopes" in given:
             self._check_scopes(given["scopes"])
         async with self._access.database.write() as session:
-            row = await self._get(session, key_id)
+            row = await self._get(session, key_id, lock=True)
             if given.get("label", row.label) != row.label:
                 await self._check_label(session, given["label"])
             await self._apply(session, row, given)
         self._access.forget()
         return row
 
-    async def _find(self, session: AsyncSession, key_id: str) -> SecretKeyRow | None:
-        row = await session.get(SecretKeyRow, key_id)
+    async def _find(self, session: AsyncSession, key_id: str, *, lock: bool) -> SecretKeyRow | None:
+        row = await session.get(SecretKeyRow, key_id, with_for_update=lock)
         return row if row is not None and row.project_id == self._scope.project.id else None
 
     async def _project_id(self, row: SecretKeyRow) -> int:

@@ -55,7 +55,7 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
     async def roll(self, key_id: str) -> tuple[Row, str]:
         """Generate a new value for a key; the old one stops working at once."""
         async with self._access.database.write() as session:
-            row = await self._get(session, key_id)
+            row = await self._get(session, key_id, lock=True)
             key = make_key(self.prefix)
             row.key_hash, row.mask_value = key.hash, key.mask
             row.last_rolled_at = self._access.clock.now()
@@ -70,15 +70,15 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
             NotFound: the owner has no key with this id.
         """
         async with self._access.database.write() as session:
-            row = await self._get(session, key_id)
+            row = await self._get(session, key_id, lock=True)
             await self._check_delete(session, row)
             await self._log(session, row, "deleted")
             await session.delete(row)
         self._access.forget()
 
     @abstractmethod
-    async def _find(self, session: AsyncSession, key_id: str) -> Row | None:
-        """The owner's key with this id."""
+    async def _find(self, session: AsyncSession, key_id: str, *, lock: bool) -> Row | None:
+        """The owner's key with this id; ``lock`` locks it until the transaction ends."""
 
     @abstractmethod
     async def _project_id(self, row: Row) -> int | None:
@@ -104,8 +104,8 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
         if changed:
             await self._log(session, row, "updated", changed)
 
-    async def _get(self, session: AsyncSession, key_id: str) -> Row:
-        row = await self._find(session, key_id.replace("\x00", ""))
+    async def _get(self, session: AsyncSession, key_id: str, *, lock: bool = False) -> Row:
+        row = await self._find(session, key_id.replace("\x00", ""), lock=lock)
         if row is None:
             raise NotFound
         return row

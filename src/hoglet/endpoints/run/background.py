@@ -69,6 +69,8 @@ class BackgroundRuns:
         query_id = request.client_query_id or str(new_id())
         now = self._clock.now()
         async with self._database.write() as session:
+            # Two requests with the same new id: the second one returns the run of the first.
+            await self._database.serialize(session, f"run {target.endpoint_id} {query_id}")
             await repository.delete_expired_runs(session, now)
             running = await repository.find_run(session, target.endpoint_id, query_id, now)
             if running is not None and running.ended_at is None:
@@ -121,7 +123,7 @@ class BackgroundRuns:
         execution_id: UUID | None = None
         now = self._clock.now()
         async with self._database.write() as session:
-            row = await repository.find_run(session, target.endpoint_id, query_id, now)
+            row = await repository.find_run(session, target.endpoint_id, query_id, now, lock=True)
             if row is not None and row.ended_at is None:
                 row.failure = _failure(RunCancelled("The run was cancelled."))
                 row.ended_at = now
@@ -169,7 +171,7 @@ class BackgroundRuns:
         """The run's row, project and version; None if there is nothing left to do."""
         now = self._clock.now()
         async with self._database.write() as session:
-            row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
+            row = await repository.find_run(session, job.endpoint_id, job.query_id, now, lock=True)
             if row is None or row.ended_at is not None or not _is_of(job, row):
                 return None
             row.picked_up_at = row.picked_up_at or now
@@ -187,7 +189,7 @@ class BackgroundRuns:
         """Store the outcome of a run, unless it ended in another way meanwhile."""
         now = self._clock.now()
         async with self._database.write() as session:
-            row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
+            row = await repository.find_run(session, job.endpoint_id, job.query_id, now, lock=True)
             if row is not None and row.ended_at is None and _is_of(job, row):
                 row.answer = answer
                 row.failure = failure

@@ -11,15 +11,16 @@ from hoglet.functions.tables import ActionRow
 _ID_DIGITS = 9  # ids stay below 2**31
 
 
-async def find(session: AsyncSession, project_id: int, action_id: int) -> ActionRow | None:
-    """An action of the project that is not deleted."""
-    return await session.scalar(
-        select(ActionRow).where(
-            ActionRow.id == action_id,
-            ActionRow.project_id == project_id,
-            ActionRow.deleted.is_(False),
-        )
+async def find(
+    session: AsyncSession, project_id: int, action_id: int, *, lock: bool = False
+) -> ActionRow | None:
+    """An action of the project that is not deleted; ``lock`` locks it for the transaction."""
+    statement = select(ActionRow).where(
+        ActionRow.id == action_id,
+        ActionRow.project_id == project_id,
+        ActionRow.deleted.is_(False),
     )
+    return await session.scalar(statement.with_for_update() if lock else statement)
 
 
 async def count(session: AsyncSession, project_id: int) -> int:

@@ -165,7 +165,7 @@ class ActionService:
         """
         sent = _read(body)
         async with self._database.write() as session:
-            row = await self._row(session, scope, action_id)
+            row = await self._row(session, scope, action_id, lock=True)
             before = {name: getattr(row, name) for name in _LOGGED}
             for name, value in sent.items():
                 setattr(row, name, value)
@@ -176,10 +176,12 @@ class ActionService:
         self._changed()
         return view
 
-    async def _row(self, session: AsyncSession, scope: ProjectScope, action_id: str) -> ActionRow:
+    async def _row(
+        self, session: AsyncSession, scope: ProjectScope, action_id: str, *, lock: bool = False
+    ) -> ActionRow:
         if not action_repository.is_action_id(action_id):
             raise NotFound
-        row = await action_repository.find(session, scope.project.id, int(action_id))
+        row = await action_repository.find(session, scope.project.id, int(action_id), lock=lock)
         if row is None:
             raise NotFound
         return row

@@ -94,7 +94,7 @@ class Backfills:
             Invalid: already enabled, not a destination, or not on events; with an ``error`` key.
         """
         async with self._functions.database.write() as session:
-            row = await self._functions.row(session, scope.project.id, function_id)
+            row = await self._functions.row(session, scope.project.id, function_id, lock=True)
             _check(row)
             created = BatchExportRow(
                 id=new_id(),

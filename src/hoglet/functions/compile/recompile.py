@@ -80,7 +80,7 @@ async def _try_one(service: FunctionService, project: Project, function_id: UUID
     plan = service.planner.change(row, sent)
     compiled = await service.planner.compile(project, plan, must_match=False)
     async with service.database.write() as session:
-        fresh = await repository.find(session, project.id, function_id)
+        fresh = await repository.find(session, project.id, function_id, lock=True)
         if fresh is None or fresh.version != row.version:
             return fresh is None
         service.planner.fill(fresh, plan.apply(compiled, fresh.matcher))

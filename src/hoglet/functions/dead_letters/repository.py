@@ -94,8 +94,9 @@ async def list_keys(
 
 
 async def read_whole(session: AsyncSession, ids: Sequence[UUID]) -> dict[UUID, DeadLetterRow]:
-    """Dead letters with their globals, by id."""
+    """Dead letters with their globals, by id; locked until the transaction ends."""
     statement = select(DeadLetterRow).where(DeadLetterRow.id.in_(ids))
+    statement = statement.order_by(DeadLetterRow.id).with_for_update()
     return {row.id: row for row in await session.scalars(statement)}
 
 

@@ -201,26 +201,34 @@ class DeadLetters:
                 raise Invalid("This function is disabled. Enable it before redriving dead letters.")
             selected = await self._selected(session, function.id, filters)
             waiting = sorted(letter for letter in selected if letter.redriven_at is None)
+            queued = len(waiting) if is_dry else 0
             if not is_dry:
                 is_ordered = bool(function.delivery and function.delivery.get("ordered_by"))
                 ids = [letter.id for letter in waiting]
                 for start in range(0, len(ids), WHOLE_CHUNK):
                     part = ids[start : start + WHOLE_CHUNK]
-                    await self._requeue(session, part, is_ordered=is_ordered)
+                    queued += await self._requeue(session, part, is_ordered=is_ordered)
         requested = len(selected) if filters.ids is None else len(filters.ids)
-        return {"queued": len(waiting), "skipped": requested - len(waiting)}
+        return {"queued": queued, "skipped": requested - queued}
 
     async def _requeue(
         self, session: AsyncSession, ids: Sequence[UUID], *, is_ordered: bool
-    ) -> None:
-        """Enqueue the runs of a few dead letters in the order of their ids."""
-        rows = await repository.read_whole(session, ids)
-        jobs = [_job(rows[dead_letter_id], is_ordered=is_ordered) for dead_letter_id in ids]
-        await self._enqueue(session, self._queue, jobs)
-        for row in rows.values():
+    ) -> int:
+        """Enqueue the runs of a few dead letters in the order of their ids; returns how many.
+
+        Other requests may have redriven or deleted some of them since they were selected.
+        """
+        letters = await repository.read_whole(session, ids)
+        ready = (letters[each] for each in ids if each in letters)
+        rows = [row for row in ready if row.redriven_at is None]
+        await self._enqueue(
+            session, self._queue, [_job(row, is_ordered=is_ordered) for row in rows]
+        )
+        for row in rows:
             row.redriven_at = self._functions.clock.now()
         await session.flush()
         session.expunge_all()
+        return len(rows)
 
     async def _selected(
         self, session: AsyncSession, function_id: UUID, filters: DeadLetterFilter

@@ -78,7 +78,7 @@ class Drafts:
             fields = merged(seen, fields_of(functions, seen) or {}, sent)
             warnings = await self._check(scope, seen, fields)
         async with functions.database.write() as session:
-            row = await functions.row(session, scope.project.id, function_id)
+            row = await functions.row(session, scope.project.id, function_id, lock=True)
             if (row.version, row.draft_updated_at) != (seen.version, seen.draft_updated_at):
                 return None
             before = None if row.draft is None else "saved"

@@ -18,14 +18,13 @@ def read_id(text: str) -> int | None:
 
 
 async def find(
-    session: AsyncSession, project_id: int, integration_id: int
+    session: AsyncSession, project_id: int, integration_id: int, *, lock: bool = False
 ) -> IntegrationRow | None:
-    """An integration of the project."""
-    return await session.scalar(
-        select(IntegrationRow).where(
-            IntegrationRow.id == integration_id, IntegrationRow.project_id == project_id
-        )
+    """An integration of the project; ``lock`` locks it until the transaction ends."""
+    statement = select(IntegrationRow).where(
+        IntegrationRow.id == integration_id, IntegrationRow.project_id == project_id
     )
+    return await session.scalar(statement.with_for_update() if lock else statement)
 
 
 async def count(session: AsyncSession, project_id: int, kind: str | None) -> int:

@@ -117,7 +117,7 @@ class IntegrationService:
             Invalid: the first error in the body.
         """
         async with self._database.write() as session:
-            row = await self._row(session, scope, integration_id)
+            row = await self._row(session, scope, integration_id, lock=True)
             sent = read_update(body, row.kind)
             before = {name: getattr(row, name) for name in _LOGGED}
             for name in _LOGGED:
@@ -138,7 +138,7 @@ class IntegrationService:
             NotFound: no such integration in the project.
         """
         async with self._database.write() as session:
-            row = await self._row(session, scope, integration_id)
+            row = await self._row(session, scope, integration_id, lock=True)
             await self._record(session, scope, row, "deleted", [])
             await session.delete(row)
 
@@ -146,12 +146,17 @@ class IntegrationService:
         return self._box.encrypt({"access_token": token}) or ""
 
     async def _row(
-        self, session: AsyncSession, scope: ProjectScope, integration_id: str
+        self,
+        session: AsyncSession,
+        scope: ProjectScope,
+        integration_id: str,
+        *,
+        lock: bool = False,
     ) -> IntegrationRow:
         number = repository.read_id(integration_id)
         row = None
         if number is not None:
-            row = await repository.find(session, scope.project.id, number)
+            row = await repository.find(session, scope.project.id, number, lock=lock)
         if row is None:
             raise NotFound
         return row

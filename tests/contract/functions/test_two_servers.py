@@ -1,0 +1,203 @@
+"""Two servers on one PostgreSQL database change the same objects at the same time."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import AsyncExitStack
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+import pytest_asyncio
+from cryptography.fernet import Fernet
+
+from hoglet.access.bootstrap import ensure_first_project
+from hoglet.app.http.application import build_application
+from hoglet.app.services.container import Services, open_services
+from hoglet.app.services.features import build_features
+from hoglet.functions.tables import DeadLetterRow
+from hoglet.kit.clock import new_id
+from hoglet.settings import Settings
+from support.databases import new_postgres_database
+from support.server import KEY
+from support.warehouses import new_clickhouse_database
+
+FUNCTIONS = "/api/projects/1/hog_functions"
+VARIABLES = "/api/projects/1/insight_variables"
+ROUNDS = range(5)
+
+
+class Pair:
+    """Clients of two servers; the requests of :meth:`together` alternate between them."""
+
+    def __init__(self, clients: list[httpx.AsyncClient], services: Services) -> None:
+        self.clients = clients
+        self.services = services
+
+    async def send(self, method: str, path: str, body: Any = None, server: int = 0) -> Any:
+        response = await self.clients[server].request(method, path, json=body)
+        assert response.status_code < 400, response.text
+        return response.json()
+
+    async def function(self, **fields: Any) -> dict[str, Any]:
+        body = {"type": "destination", "name": "f", "hog": "return 1", **fields}
+        return await self.send("POST", FUNCTIONS, body)
+
+    async def together(self, *requests: tuple[str, str, Any]) -> list[httpx.Response]:
+        sent: list[Awaitable[httpx.Response]] = [
+            self.clients[number % 2].request(method, path, json=body)
+            for number, (method, path, body) in enumerate(requests)
+        ]
+        return await asyncio.gather(*sent)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def pair(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: str, clickhouse_server: str
+) -> AsyncGenerator[Pair]:
+    secret = Fernet.generate_key().decode()
+    async with AsyncExitStack() as stack:
+        database = stack.enter_context(new_postgres_database(postgres_server))
+        warehouse = stack.enter_context(new_clickhouse_database(clickhouse_server))
+        clients: list[httpx.AsyncClient] = []
+        opened: list[Services] = []
+        for name in ("a", "b"):
+            settings = Settings(  # pyright: ignore[reportCallIssue]
+                data_dir=tmp_path_factory.mktemp(name),
+                roles=["api", "pipeline"],
+                database_url=database.render_as_string(hide_password=False),
+                warehouse_url=warehouse,
+                secret_keys=[secret],
+            )
+            services = await stack.enter_async_context(open_services(settings))
+            await ensure_first_project(services.database, services.clock, personal_api_key=KEY)
+            app = build_application(services, build_features(services))
+            await stack.enter_async_context(app.router.lifespan_context(app))
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+            headers = {"Authorization": f"Bearer {KEY}"}
+            client = httpx.AsyncClient(
+                transport=transport, base_url="http://h", headers=headers, follow_redirects=True
+            )
+            clients.append(await stack.enter_async_context(client))
+            opened.append(services)
+        yield Pair(clients, opened[0])
+
+
+async def test_no_update_is_lost(pair: Pair) -> None:
+    for _ in ROUNDS:
+        created = await pair.function()
+        path = f"{FUNCTIONS}/{created['id']}"
+        changes = {"name": "a", "description": "b", "enabled": True, "icon_url": "c"}
+
+        saved = await pair.together(*(("PATCH", path, {k: v}) for k, v in changes.items()))
+
+        assert [each.status_code for each in saved] == [200] * 4
+        stored = await pair.send("GET", path)
+        assert {name: stored[name] for name in changes} == changes
+
+
+async def test_one_of_two_updates_from_the_same_state_is_stale(pair: Pair) -> None:
+    for _ in ROUNDS:
+        created = await pair.function()
+        base = {"base_updated_at": created["updated_at"]}
+        path = f"{FUNCTIONS}/{created['id']}"
+
+        saved = await pair.together(*(("PATCH", path, {**base, "name": name}) for name in "ab"))
+
+        assert sorted(each.status_code for each in saved) == [200, 409]
+
+
+async def test_transformations_have_positions_of_their_own(pair: Pair) -> None:
+    body = {"type": "transformation", "name": "t", "hog": "return event", "enabled": True}
+
+    created = await pair.together(*[("POST", FUNCTIONS, body)] * 24)
+
+    positions = [each.json()["execution_order"] for each in created if each.status_code == 201]
+    assert sorted(positions) == list(range(1, 21))  # at most 20 may be enabled
+    ids = [each.json()["id"] for each in created if each.status_code == 201]
+    orders = [{ids[0]: 30, ids[1]: 31}, {ids[1]: 40, ids[0]: 41}]
+    rearranged = await pair.together(
+        *(("PATCH", f"{FUNCTIONS}/rearrange", {"orders": each}) for each in orders),
+        ("PATCH", f"{FUNCTIONS}/{ids[0]}", {"name": "moved"}),
+    )
+    assert [each.status_code for each in rearranged] == [200] * 3
+    stored = [(await pair.send("GET", f"{FUNCTIONS}/{id_}"))["execution_order"] for id_ in ids[:2]]
+    assert stored in ([30, 31], [41, 40])
+
+
+async def test_backfills_are_enabled_once(pair: Pair) -> None:
+    for _ in ROUNDS:
+        created = await pair.function()
+        path = f"{FUNCTIONS}/{created['id']}/enable_backfills"
+
+        enabled = await pair.together(*[("POST", path, {})] * 2)
+
+        assert sorted(each.status_code for each in enabled) == [200, 400]
+
+
+async def test_a_dead_letter_is_redriven_once(pair: Pair) -> None:
+    created = await pair.function(enabled=True)
+    async with pair.services.database.write() as session:
+        now = pair.services.clock.now()
+        for _ in range(20):
+            session.add(
+                DeadLetterRow(
+                    id=new_id(),
+                    function_id=UUID(created["id"]),
+                    project_id=1,
+                    error_class="hog",
+                    invocation_id=new_id(),
+                    attempts=1,
+                    error="e",
+                    globals={},
+                    first_failed_at=now,
+                    last_failed_at=now,
+                )
+            )
+    path = f"{FUNCTIONS}/{created['id']}/dead_letters/redrive"
+
+    redriven = await pair.together(*[("POST", path, {"all": True})] * 4)
+
+    assert [each.status_code for each in redriven] == [200] * 4
+    assert sum(each.json()["queued"] for each in redriven) == 20
+
+
+@pytest.mark.parametrize("change", [{"name": "n"}, {"default_value": "d"}])
+async def test_a_variable_that_is_deleted_meanwhile_is_not_found(
+    pair: Pair, change: dict[str, Any]
+) -> None:
+    for number in ROUNDS:
+        body = {"name": f"v{number}", "type": "String"}
+        path = f"{VARIABLES}/{(await pair.send('POST', VARIABLES, body))['id']}"
+
+        answers = await pair.together(
+            ("PATCH", path, change), ("DELETE", path, None), ("PATCH", path, change)
+        )
+
+        assert answers[1].status_code == 204
+        assert {answers[0].status_code, answers[2].status_code} <= {200, 404}
+
+
+async def test_an_event_is_defined_once(pair: Pair) -> None:
+    for number in ROUNDS:
+        body = {"name": f"e{number}"}
+        path = "/api/projects/1/event_definitions"
+
+        created = await pair.together(*[("POST", path, body)] * 4)
+
+        assert sorted(each.status_code for each in created) == [201, 400, 400, 400]
+
+
+async def test_a_background_run_is_started_once(pair: Pair) -> None:
+    query = {"kind": "HogQLQuery", "query": "SELECT 1"}
+    await pair.send("POST", "/api/projects/1/endpoints", {"name": "e", "query": query})
+    for number in ROUNDS:
+        body = {"refresh": "force_async", "client_query_id": f"q{number}"}
+        for path, more in (("endpoints/e/run", {}), ("query", {"query": query})):
+            requests = [("POST", f"/api/projects/1/{path}", body | more)] * 4
+
+            started = await pair.together(*requests)
+
+            assert [each.status_code for each in started] == [202] * 4
+            times = {each.json()["query_status"]["start_time"] for each in started}
+            assert len(times) == 1
