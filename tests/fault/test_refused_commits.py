@@ -124,7 +124,11 @@ async def test_an_event_of_which_nothing_can_be_kept_stays_in_the_spool(line: Li
 
     assert await delivered(line) == {"u0", "u1"}
     assert warnings(line) == {"event_not_stored": 1}
-    assert (await line.queue.depth("spool")).failed == 1
+    async with line.database.read() as session:
+        (job,) = await failed_jobs(session)
+    refused = "The event cannot be stored. The database refuses the event: no such value"
+    assert (job.queue, job.error) == ("spool", refused)
+    assert await stored(line) == {"u0": 1, "poison": 1, "u1": 1}  # inserted before the commit
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ from hoglet.functions.watcher.service import RunObservation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering
 from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
-from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Invocation, Part
+from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Invocation, SetAside
 from hoglet.pipeline.ingest.replication import (
     WarehouseReplicator,
     group_rows,
@@ -166,7 +166,8 @@ class GroupCommitter:
         except Exception as error:
             if is_storage_failure(error):
                 raise
-            raise CommitRefused(f"The database refuses the event: {error}") from error
+            reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
+            raise CommitRefused(f"The database refuses the event: {reason}") from error
 
     async def claim_group_types(self, project_id: int, result: BatchResult) -> None:
         """Write new group types before rows with their indexes are stored.
@@ -223,24 +224,24 @@ class GroupCommitter:
         await self._copies.add(session, rows)
 
 
-def _failed_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
+def _failed_jobs(project_id: int, events: Sequence[SetAside]) -> list[NewJob]:
     """Failed jobs that keep single events; the ids are chosen so that events keep their UUIDs."""
     return [
         msgspec.structs.replace(
             job_of(
                 SpooledV1(
                     project_id=project_id,
-                    received_at=part.received_at,
-                    ip=part.ip,
-                    body=part.body,
-                    sent_at=part.sent_at,
+                    received_at=event.part.received_at,
+                    ip=event.part.ip,
+                    body=event.part.body,
+                    sent_at=event.part.sent_at,
                 ),
                 events=1,
             ),
-            id=UUID(int=part.job_id.int + part.first),
-            error="The event cannot be stored: it is too much for a worker process.",
+            id=UUID(int=event.part.job_id.int + event.part.first),
+            error=f"The event cannot be stored. {event.reason}",
         )
-        for part in parts
+        for event in events
     ]
 
 

@@ -177,6 +177,13 @@ class BatchCounters(msgspec.Struct):
         counters[counter] = counters.get(counter, 0) + number
 
 
+class SetAside(msgspec.Struct):
+    """A single event that cannot be stored at all, and why."""
+
+    part: Part
+    reason: str
+
+
 class BatchResult(msgspec.Struct, tag="result"):
     """The result of processing a group: everything to insert, write and enqueue.
 
@@ -192,7 +199,7 @@ class BatchResult(msgspec.Struct, tag="result"):
         observation: the events and properties that occurred.
         warnings: ingestion warnings ``[(kind, example)]``.
         shared_globals: globals that all dead letters share, if all are about one event.
-        set_aside: single events that cannot be stored at all.
+        set_aside: what becomes a failed job of the spool.
     """
 
     blocks: dict[int, bytes] = {}
@@ -206,7 +213,7 @@ class BatchResult(msgspec.Struct, tag="result"):
     observation: Observation = msgspec.field(default_factory=Observation)
     warnings: list[tuple[str, WarningExample]] = []
     shared_globals: Globals | None = None
-    set_aside: list[Part] = []
+    set_aside: list[SetAside] = []
 
     def add_shared_globals(self) -> None:
         """Copy the shared globals into each dead letter."""

@@ -29,7 +29,14 @@ from hoglet.pipeline.ingest.group_processor import (
     LoadedState,
     PipelineSandboxClient,
 )
-from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Handling, Part, ReadRequest
+from hoglet.pipeline.ingest.ipc import (
+    BatchCounters,
+    BatchResult,
+    Handling,
+    Part,
+    ReadRequest,
+    SetAside,
+)
 from hoglet.sandbox import SandboxCrashed
 
 log = structlog.get_logger()
@@ -208,7 +215,7 @@ def _set_aside(piece: ReadRequest, reason: str) -> BatchResult:
     """Keep an event that cannot be stored as a failed job in the spool, and report it."""
     part = piece.parts[0]
     return BatchResult(
-        set_aside=[part],
+        set_aside=[SetAside(part, reason)],
         warnings=[("event_not_stored", {"batch": str(part.job_id), "reason": reason})],
     )
 
@@ -226,7 +233,7 @@ def merge_results(pieces: Sequence[BatchResult]) -> BatchResult:
         tally=_tally(pieces),
         observation=merge_observations([piece.observation for piece in pieces]),
         warnings=[warning for piece in pieces for warning in piece.warnings],
-        set_aside=[part for piece in pieces for part in piece.set_aside],
+        set_aside=[event for piece in pieces for event in piece.set_aside],
     )
 
 
