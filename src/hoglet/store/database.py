@@ -277,7 +277,13 @@ def _engine(url: str) -> AsyncEngine:
     path = make_url(url).database
     if not url.startswith("sqlite"):
         limits = client_limits(make_url(url))
-        return create_async_engine(url, connect_args=limits, hide_parameters=True)
+        return create_async_engine(
+            url,
+            connect_args=limits,
+            pool_size=5,
+            max_overflow=10,  # closed again when idle; together the number in docs/growing.md
+            hide_parameters=True,
+        )
     if not path or path == ":memory:":
         return create_async_engine(url, hide_parameters=True)
     # Requests and workers come and go; a new connection costs a thread.

@@ -1,11 +1,15 @@
 """What the metadata database does only on PostgreSQL."""
 
+import asyncio
+import re
+
 import psycopg
 import pytest
 from sqlalchemy import insert, make_url, select, text
 
 from hoglet.spool.tables import SpoolPartitionRow
 from hoglet.store.database import Database
+from support.deploy import ROOT
 
 _ROW = {"partition": 1, "last_position": 1}
 
@@ -47,3 +51,19 @@ async def test_a_write_after_a_read_is_a_transaction(postgres_database: Database
         await session.rollback()
     async with postgres_database.read() as session:
         assert (await session.scalars(select(SpoolPartitionRow))).all() == []
+
+
+async def test_a_process_has_at_most_the_documented_connections(
+    postgres_database: Database,
+) -> None:
+    count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+
+    async def connections() -> int:
+        async with postgres_database.read() as session:
+            await session.execute(text("SELECT pg_sleep(0.2)"))
+            return await session.scalar(text(count)) or 0
+
+    most = max(await asyncio.gather(*(connections() for _ in range(30))))
+
+    growing = (ROOT / "docs" / "growing.md").read_text()
+    assert re.findall(r"opens at most (\d+) connections", growing) == [str(most)]
