@@ -108,14 +108,16 @@ class JetStreamLog:
 
     async def read(self, after: Mapping[int, int], limit_bytes: int) -> dict[int, list[SpoolEntry]]:
         """The entries behind these positions; see the port."""
-        newest = await self._newest() if len(after) > 1 else None
+        # First the state of the stream: of new entries, one could not tell whether others were
+        # purged before them.
+        newest = await self._newest()
         entries: dict[int, list[SpoolEntry]] = {}
         left = limit_bytes
         for partition, position in after.items():
-            if newest is not None and self._empty.get(partition) == (position, newest):
+            if self._empty.get(partition) == (position, newest):
                 continue
             own = await self._read(partition, position, left)
-            if not own and newest is not None:
+            if not own:
                 self._empty[partition] = position, newest
             left -= sum(len(entry.payload) for entry in own)
             if left < 0 and entries:  # NATS always returns one

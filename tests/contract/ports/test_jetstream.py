@@ -431,6 +431,25 @@ async def test_trimmed_entries_are_not_reported_but_purged_ones_are(
         assert log.deleted(after) == set()
 
 
+async def test_a_purge_is_noticed_by_the_read_that_finds_the_next_entry_of_one_partition(
+    nats_broker: NatsServer,
+) -> None:
+    """A server with one partition would go on behind it, as if nothing had been deleted."""
+    name = f"test-{uuid4().hex}"
+    async with opened(nats_broker.url(name)) as log:
+        stored = await log.append({0: [b"a"]})
+        await log.append({0: [b"b"]})
+        client = await nats.connect(f"nats://{nats_broker.address}")
+        await client.jetstream().purge_stream(name)
+        await client.close()
+        await log.append({0: [b"c"]})
+
+        read = await log.read(stored, PLENTY)
+
+        assert [entry.payload for entry in read[0]] == [b"c"]
+        assert log.deleted(stored) == {0}
+
+
 async def test_a_stream_of_another_program_is_not_taken_for_the_log(
     nats_broker: NatsServer,
 ) -> None:
