@@ -216,6 +216,14 @@ def test_programs_print(source: str, printed: str) -> None:
         "let e := event; let o := {'a': e.properties.a}; e.properties := o; o.n := 4 / 2; e.properties.u := [o.n]; return e",
         "let e := event; let o := {1: tuple(2, event.at), true: x -> x}; e.properties.o := o; o.o := e.list; return e",
         "let e := event; let o := {}; o.self := [o]; e.properties.o := o; return e",
+        "let e := event; let o := {}; for (let k, v in e.properties) { o[upper(k)] := v } e.properties.o := o; return e",
+        "let e := event; let o := {1: 2}; for (let k, v in event) { o[k] := v } e.properties.o := o; e.properties.o.x := [o.whole]; return e",
+        "let e := event; let o := {}; o.a := event.properties; o.b := o; e.properties.o := o; return e",
+        "let e := event; let o := {}; o.a := e.properties.a; e.properties.o := o; o.a.y := 4; return e",
+        "let e := event; let o := {}; o.a := event.properties.a; e.properties.o := o; let q := e.properties.o.a; q.y := 4; return e",
+        "let e := event; let o := {}; o.a := event.properties.a; let l := [o]; e.properties.o := o; o.b := 1; e.properties.l := l; return e",
+        "let e := event; let o := {}; o.d := event.day; e.properties.o := o; print(o, typeof(o.d)); return e",
+        "let e := event; let o := {}; o.a := event.properties.a; e.properties.o := o; let l := [o.a]; l[1].x := 7; e.name := o.a.x; return e",
         "let e := event; fun f(x) { return {'x': x} } for (let k, v in inputs) { e.properties[k] := f(v) } return e",
     ],
 )
@@ -240,6 +248,28 @@ def test_objects_that_share_parts_are_counted_in_a_copy() -> None:
 
     assert error is not None
     assert "Memory limit" in error.message
+
+
+@pytest.mark.parametrize(
+    ("source", "imports"),
+    [
+        ("o[k] := v", False),
+        ("if (k = 'a') { o[k] := v } else { o[upper(k)] := v }", False),
+        ("o[k] := v; print(o.a)", False),
+        ("o[k] := v; e.properties.last := k", False),
+        ("o[k] := [v]", True),
+        ("o[k] := v; e.properties.last := [o]", True),
+        ("o[k] := v; e.properties.a.x := 1", True),
+        ("o[k] := v; o.a.x := 1", True),
+        ("o[k] := v; o.o := o", True),
+    ],
+)
+def test_gathered_values_are_not_imported(source: str, *, imports: bool) -> None:
+    program = f"""let e := event let o := {{}}
+        for (let k, v in event.properties) {{ {source} }} e.properties := o return e"""
+    text = compile_python(compile_program(program)).source
+
+    assert ("imp(" in text) == imports
 
 
 @pytest.mark.parametrize(

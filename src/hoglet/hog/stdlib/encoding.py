@@ -7,6 +7,7 @@ import hmac
 import ipaddress
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -233,7 +234,18 @@ def _chain(function: str, algorithm: str, value: Any, form: Any) -> Any:
 def is_address_in_range(address: Any, network: Any) -> bool:
     if type(address) is not str or type(network) is not str or "/" not in network:
         return False
+    parse = _known_network if len(network) <= _LONGEST_NETWORK else _network
     try:
-        return ipaddress.ip_address(address) in ipaddress.ip_network(network, strict=False)
+        return ipaddress.ip_address(address) in parse(network)
     except ValueError:
         return False
+
+
+_LONGEST_NETWORK: Final = 64
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    return ipaddress.ip_network(text, strict=False)
+
+
+_known_network = lru_cache(maxsize=512)(_network)  # programs test many addresses for a few ranges

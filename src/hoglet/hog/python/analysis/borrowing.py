@@ -26,9 +26,11 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.aliases import Aliases, DistinguishedParts
 from hoglet.hog.python.analysis.bindings import Bindings, walking
-from hoglet.hog.python.analysis.edited_places import MAX_READS, EditedPlaces
+from hoglet.hog.python.analysis.edited_places import EditedPlaces
+from hoglet.hog.python.analysis.gathering import Gathering
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER, lambda_argument
-from hoglet.hog.python.analysis.paths import field, keys_in, may_be_at
+from hoglet.hog.python.analysis.paths import keys_in, may_be_at
+from hoglet.hog.python.analysis.same_parts import SameParts
 from hoglet.hog.python.analysis.scalars import Scalars
 from hoglet.hog.python.analysis.stored_objects import StoredObjects
 from hoglet.hog.python.analysis.tables import is_data, tables
@@ -86,7 +88,11 @@ class Borrowing:
         writes = Writes(self._nodes, self._bindings, unshared.is_new)
         self.edited = writes.edited if enabled else {}
         self._other_names = writes.other_names
-        self._stored = StoredObjects(writes.puts, self._written.may_be_put, self._only_looks)
+        puts = writes.puts if enabled else []
+        self._gathering = Gathering(
+            writes.gathered, puts, self._sources, self._borrows, unshared.is_new
+        )
+        self._stored = StoredObjects(puts, self._is_put_as_copy, self._only_looks)
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
         written = [node for node in self._nodes if isinstance(node, bound.AssignProperty)]
         self.writes_own_only = all(map(writes.is_own, written))
@@ -115,12 +121,30 @@ class Borrowing:
             return self.is_raw(node.value) and is_data(node.fallback)
         if isinstance(node, bound.CallGlobal):
             return self._is_raw_filter(node)
+        if isinstance(node, bound.MakeObject) and self.is_gathered(node):
+            return True
         return (isinstance(node, bound.ReadGlobal) and not node.library) or self.is_table(node)
 
     def is_table(self, node: Any) -> bool:
         """Whether an expression is the literal of a variable that borrows."""
         table = self._tables.get(id(node))
         return table is not None and self._borrows(table)
+
+    def is_gathered(self, node: Any) -> bool:
+        """Whether an expression is a new object in which host data is gathered, or reads it."""
+        return self._gathering.is_gathered(node)
+
+    def is_put_as_it_is(self, node: bound.AssignProperty) -> bool:
+        """Whether a write to a copy puts host data there that is not imported."""
+        may_be_put = self.is_edited(node.target) and self._may_be_referred_to(node.value)
+        return may_be_put and self._gathering.may_be_put(node.value)
+
+    def _may_be_referred_to(self, node: Any) -> bool:
+        if isinstance(node, bound.ReadVariable | bound.GetProperty):
+            root = self._root(node)
+            is_own = root is None or root in self._tables.values()
+            return not is_own and self.compared_origin(node) is None
+        return False
 
     def _is_raw_filter(self, node: bound.CallGlobal) -> bool:
         """Whether a call returns a new array of those items of host data that pass a test."""
@@ -133,6 +157,10 @@ class Borrowing:
         """Whether an expression reads a borrowing variable that is written through."""
         root = self._root(node)
         return root in self.edited or root in self._other_names
+
+    def reads_edited(self, node: Any) -> bool:
+        """Whether an expression may read a part of what the program writes to."""
+        return len(self._places.of(node)) > 0
 
     def origin(self, node: Any) -> bound.Variable | None:
         """The variable whose copy of the host's data an expression reads a part of, if any."""
@@ -164,6 +192,7 @@ class Borrowing:
         uses = [(node, below) for node in self._nodes if (below := parts(node))]
         self._worklist = Worklist([*self._sources, *uses] if self.variables else ())
         self._places = EditedPlaces(self._bindings, self.edited, self._root, self._is_raw_filter)
+        self._same_parts = SameParts(self._sources, self._root)
         self._worklist.run(self._check)
 
     def _check(self, rule: bound.Variable | tuple[Any, list[Any]]) -> None:
@@ -197,6 +226,8 @@ class Borrowing:
             if not self.is_edited(node.target):
                 yield self._root(node.target)
             raw = [part for part in raw if part is not node.target]
+            if self.is_gathered(node.value) and self.is_put_as_it_is(node):
+                raw.remove(node.value)
         if self._compares_parts(node, raw):
             yield from map(self._root, raw)
         yield from filter(self._is_walking, map(self._root, keys_in([node])))
@@ -212,6 +243,10 @@ class Borrowing:
         """The copies from which a part may be an object that the program has put there."""
         places = self._places.of(part)
         return {variable for variable, path in places if self._stored.may_be_at(variable, path)}
+
+    def _is_put_as_copy(self, value: Any) -> bool:
+        """Whether what is put into a copy is a scalar, or an object that nothing else refers to."""
+        return self._written.may_be_put(value) and not self.is_gathered(value)
 
     def _is_walking(self, root: bound.Variable | None) -> bool:
         """Whether parts of a variable's value may be parts of different copies."""
@@ -276,7 +311,8 @@ class Borrowing:
         while isinstance(part, bound.IfNull):
             part = part.value
         if isinstance(part, bound.ReadVariable):
-            if self._is_copied_often(node, part):
+            is_copied = not (isinstance(node, bound.AssignProperty) and self.is_put_as_it_is(node))
+            if is_copied and self._is_copied_often(node, part):
                 yield part.variable
             if part.variable in self._tables.values():  # making it is faster than copying it
                 yield part.variable
@@ -308,32 +344,7 @@ class Borrowing:
             return False
         if all(self._copied_once(root) for root in map(self._root, raw)):
             return False
-        return not self._are_apart(raw[0], raw[1])
-
-    def _are_apart(self, first: Any, second: Any) -> bool:
-        """Whether two raw expressions certainly read different parts."""
-        first_field, second_field = field(first), field(second)
-        if (
-            first_field is not None
-            and second_field is not None
-            and first_field[0] is second_field[0]
-            and first_field[1] != second_field[1]
-        ):
-            return True
-        return self._roots(self._root(first)).isdisjoint(self._roots(self._root(second)))
-
-    def _roots(self, variable: bound.Variable) -> set[bound.Variable]:
-        """The variable, and those that its value may be a part of; of many, all variables."""
-        roots, waiting = set[bound.Variable](), [variable]
-        while waiting:
-            current = waiting.pop()
-            if current not in roots:
-                roots.add(current)
-                if len(roots) > MAX_READS:
-                    return self.variables
-                above = map(self._root, self._sources.get(current, []))
-                waiting += [root for root in above if root is not None]
-        return roots
+        return not self._same_parts.are_apart(raw[0], raw[1])
 
     def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
         """Whether a use only reads the part: it neither stores nor passes on the part itself."""

@@ -66,6 +66,13 @@ def may_be_at(path: tuple[Any, ...] | None, paths: Iterable[tuple[Any, ...]]) ->
     )
 
 
+def overlap(path: tuple[Any, ...], other: tuple[Any, ...] | None) -> bool:
+    """Whether one of two paths may lead below the other; None stands for any path."""
+    return other is None or all(
+        key == step or ANY_KEY in (key, step) for key, step in zip(path, other, strict=False)
+    )
+
+
 def is_same_read(first: Any, second: Any) -> bool:
     """Whether two expressions read the same variable or global, or the same field of it."""
     match first, second:

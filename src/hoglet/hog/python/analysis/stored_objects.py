@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.analysis.paths import ANY_KEY
-from hoglet.hog.python.analysis.writes import Put
+from hoglet.hog.python.analysis.paths import overlap
+from hoglet.hog.python.analysis.puts import Put
 
 _BINDS: Final = (bound.Declare, bound.AssignVariable, bound.CallValue)
 _TESTS: Final = (bound.GetProperty, bound.If, bound.Not, bound.And, bound.Or)
@@ -54,13 +54,6 @@ class StoredObjects:
     def may_be_at(self, variable: bound.Variable, path: tuple[Any, ...] | None) -> bool:
         """Whether such an object may be at a place in a copy, contain it, or be a part of it."""
         return any(
-            put.root is variable and _overlap(put.path, path) and not self._is_copied(put.value)
+            put.root is variable and overlap(put.path, path) and not self._is_copied(put.value)
             for put in self._puts
         )
-
-
-def _overlap(stored: tuple[Any, ...], path: tuple[Any, ...] | None) -> bool:
-    """Whether one of two paths may lead below the other; None stands for any path."""
-    return path is None or all(
-        key == step or ANY_KEY in (key, step) for key, step in zip(stored, path, strict=False)
-    )

@@ -1,11 +1,13 @@
 """Writes of a program: which objects it owns, and which copies of globals it changes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.bindings import Bindings
+from hoglet.hog.python.analysis.gathering import gathering
 from hoglet.hog.python.analysis.paths import ANY_KEY, is_new, may_be_at, path_of_write
+from hoglet.hog.python.analysis.puts import Put
 
 _MAX_EDITS: Final = 64
 _MAX_COMPUTED: Final = 64
@@ -20,14 +22,6 @@ type _Part = tuple[bound.Variable, tuple[str, ...]]
 """A variable that owns a copy of a global, and the path of a part of it."""
 
 
-class Put(NamedTuple):
-    """A write to a copy of a global: its variable, the path that is assigned, and the value."""
-
-    root: bound.Variable
-    path: tuple[Any, ...]
-    value: Any
-
-
 class Writes:
     """The assignments of properties in one program.
 
@@ -37,7 +31,9 @@ class Writes:
             e.properties.plan := 'free'``. Empty for programs with many assignments.
         other_names: variables that are other names of parts of such copies, and written through:
             ``p`` after ``let p := e.properties``, or parameters for which that is passed.
-        puts: the writes to copies of globals.
+        gathered: variables with new objects in which parts of the host's data are gathered; they
+            are written to like copies of globals.
+        puts: the writes to copies of globals and to gathered objects.
 
     Args:
         nodes: all nodes of the program.
@@ -53,6 +49,7 @@ class Writes:
         self._bindings = bindings
         self._known: dict[bound.Variable, list[_Part]] = {}
         self._owned = self._find_owned()
+        self.gathered = gathering(nodes, self._owned, is_unshared)
         self._assigned = self._find_assigned()
         self.other_names = set[bound.Variable]()
         self.puts: list[Put] = []
@@ -85,7 +82,7 @@ class Writes:
         if variable is None or variable in self._known:
             return [] if variable is None else self._known[variable]
         self._known[variable] = []  # for a variable that is bound to itself
-        if isinstance(self._owned.get(variable), bound.ReadGlobal):
+        if isinstance(self._owned.get(variable), bound.ReadGlobal) or variable in self.gathered:
             self._known[variable] = [(variable, ())]
         elif names and not (variable.assigned or variable in self._bindings.elements):
             sources = self._bindings.sources.get(variable, [])

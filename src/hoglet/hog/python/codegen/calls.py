@@ -58,8 +58,8 @@ class CallPrinter(InlinePrinter):
             text = _called_at_end("concat", operands)
         elif node.name == "print":
             text = self._print_call(node, operands)
-        elif node.name == "substring":
-            text = self._substring(node, operands)
+        elif node.name in {"substring", "position", "startsWith"} and len(operands) > 1:
+            text = self._cut_or_search(node, operands)
         else:
             text = self._library_call(node.name, operands)
         text = self.noted(node, node.name, text)
@@ -172,12 +172,13 @@ class CallPrinter(InlinePrinter):
             return f"(yield from S_{name}({self.depth(1)}, {given}))"
         return f"L_{name}({self.depth(1)}, {given})"
 
-    def _substring(self, node: bound.CallGlobal, operands: list[Operand]) -> str:
-        """``substring``: a position that is calculated is bound, so that it can be tested."""
+    def _cut_or_search(self, node: bound.CallGlobal, operands: list[Operand]) -> str:
+        """``substring``, ``position``: what is cut at or sought is bound, so that it is tested."""
         is_pure = all(self.effects.level(argument) < EFFECTS for argument in node.arguments)
         if is_pure:
             operands[1] = self.bind(operands[1])
-        if is_pure and len(operands) == 3 and self._reaches_end(*node.arguments):
+        is_substring = node.name == "substring"
+        if is_substring and is_pure and len(operands) == 3 and self._reaches_end(*node.arguments):
             text = rest_of_text(operands, self.temporaries, self.program.short_texts)
             if text is not None:
                 return text

@@ -128,7 +128,7 @@ class LoopPrinter(GrowthPrinter):
             snapshot = operand.text if operand.kind == "L" else f"({operand.text} or ())"
         else:
             snapshot = f"{snapshot}({operand.text})"
-        if is_raw and self.program.borrowing.edited:
+        if is_raw and self.program.borrowing.reads_edited(node.collection):
             snapshot = f"[*{snapshot}]"
         self.new_imports(node.value)
         self.line(f"for {', '.join(names)} in {snapshot}:")

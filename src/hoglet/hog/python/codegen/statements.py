@@ -108,7 +108,7 @@ class StatementPrinter(BranchPrinter):
         """Borrowed host data, with copies of the objects that are written to."""
         operand = self.raw(node.value)
         paths = self.program.borrowing.edited.get(node.variable)
-        if paths is None:
+        if paths is None or self.program.borrowing.is_gathered(node.value):
             return operand
         given = "".join([f", {path!a}" for path in sorted(paths, key=_by_length) if path])
         name = "edited_repeatedly" if self.program.borrowing.writes_repeatedly else "edited"
@@ -153,6 +153,7 @@ class StatementPrinter(BranchPrinter):
         if self.push(node):
             return
         raw = (0,) if self.program.borrowing.is_edited(node.target) else ()
+        raw += (2,) if self.program.borrowing.is_put_as_it_is(node) else ()
         nodes = (node.target, node.key, node.value)
         target, key, value = self.sequence(nodes, raw=raw, keys=(1,))
         target, key = self.hold(target, node.target), self.hold(key, node.key)
