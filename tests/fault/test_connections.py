@@ -8,7 +8,7 @@ import json
 import socket
 import time
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import httpx
@@ -24,13 +24,28 @@ from support.half_sent import (
     last_words,
     served,
 )
+from support.local_http import Handler, LocalHttp
 from support.server import TOKEN, RunningServer
 from support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
 MANY = 1500
+LATE_SECONDS = 2.0  # three of these are beyond a deadline of one second and two looks
 QUERY = "SELECT toString(uuid) FROM events WHERE event = 'counted' LIMIT 1000"
+
+
+class LateReceiver(LocalHttp):
+    """Answers after ``LATE_SECONDS``."""
+
+    def __init__(self) -> None:
+        class Late(Handler):
+            def handle_any(self) -> None:
+                self.body()
+                time.sleep(LATE_SECONDS)
+                self.answer(200)
+
+        super().__init__(Late)
 
 
 def assert_answers(server: RunningServer) -> str:
@@ -149,6 +164,42 @@ def test_clients_that_do_not_read_their_answer_are_disconnected(tmp_path: Path) 
         assert_stored_once(server, accepted)
     finally:
         assert server.stop() == 0
+
+
+@pytest.mark.parametrize("listening", ["127.0.0.1", "::"])
+def test_requests_that_take_longer_than_headers_may_are_answered(
+    tmp_path: Path, listening: str
+) -> None:
+    """Also of IPv6 clients, and behind a proxy, whose connection is not its client's."""
+    if not is_bindable(listening):
+        pytest.skip("this machine has no IPv6")
+    settings = {"host": listening, "trust_proxy": "true", "request_header_seconds": "1"}
+    server = RunningServer(tmp_path / "data", **settings).start()
+    address = f"http://[::1]:{server.port}" if listening == "::" else server.url
+    try:
+        with closing(LateReceiver()) as receiver:
+            event = {"event": "e", "distinct_id": "a"}
+            run = {"globals": {"event": event}, "mock_async_functions": False}
+            hog = f"for (let i := 0; i < 3; i := i + 1) {{ fetch('{receiver.url}') }}"
+            program = {"type": "destination", "name": "late", "hog": hog}
+            created = server.client.post("/api/projects/1/hog_functions/", json=program)
+            path = f"/api/projects/1/hog_functions/{created.json()['id']}/invocations/"
+            for url, forwarded in [(server.url, ""), (address, ""), (server.url, "203.0.113.7")]:
+                headers = {"x-forwarded-for": forwarded}
+                answer = server.client.post(url + path, json=run, headers=headers)
+                assert (answer.status_code, answer.json()["status"]) == (200, "success")
+    finally:
+        server.stop()
+
+
+def is_bindable(host: str) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.bind((host, 0))
+    except OSError:
+        return False
+    return True
 
 
 def test_connections_that_may_wait_are_left_alone(tmp_path: Path) -> None:

@@ -113,7 +113,6 @@ def _middleware(
 ) -> list[Middleware]:
     """The layers around the routes, outermost first."""
     return [
-        *([Middleware(TrustedProxy)] if policy.trust_proxy else ()),
         Middleware(
             RequestLogMiddleware, metrics=RequestMetrics(registry), log_requests=policy.log_requests
         ),
@@ -123,6 +122,7 @@ def _middleware(
             seconds=policy.body_seconds,
             buffer_bytes=policy.body_buffer_bytes,
         ),
+        *([Middleware(TrustedProxy)] if policy.trust_proxy else ()),  # below, clients are no peers
         Middleware(Compression),
         *(() if shortcut is None else (Middleware(ShortcutLayer, shortcut=shortcut),)),
         Middleware(PathNormalizer),

@@ -46,7 +46,7 @@ _JSON = "hoglet.json"
 BODY_KEY = "personal_api_key"  # may carry the caller's key (hoglet.access.auth); never a field
 
 type Peer = tuple[str, int]
-"""Address and port of a client."""
+"""The other end of a connection: its address and port. Behind a proxy, that is the proxy."""
 
 
 async def read_body(request: Request, *, limit_bytes: int | None = None) -> bytes:
@@ -217,7 +217,7 @@ class BodyLimits:
         if client is None:  # lifespan, or in-process calls of the console
             await self._app(scope, receive, send)
             return
-        peer = (client[0], client[1])
+        peer = (client[0], int(client[1]))  # granian gives the port as text
         self.requests.begin(peer)
         try:
             if scope["type"] == "http":

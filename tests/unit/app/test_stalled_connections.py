@@ -16,14 +16,15 @@ HEADER_SECONDS = 30.0
 class Listener:
     """Accepts connections that this process scans."""
 
-    def __init__(self) -> None:
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.address = self.listening.getsockname()
+    def __init__(self, host: str) -> None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.listening = socket.create_server((host, 0), family=family)
+        self.address = self.listening.getsockname()[:2]
         self.accepted: list[socket.socket] = []
         deadlines = Deadlines(header_seconds=HEADER_SECONDS)
         self.reaper = ConnectionReaper(self.address[1], OpenRequests(), deadlines, limit=100)
 
-    def connect(self, text: bytes, source: tuple[str, int] = ("127.0.0.1", 0)) -> socket.socket:
+    def connect(self, text: bytes, source: tuple[str, int] | None = None) -> socket.socket:
         client = socket.create_connection(self.address, timeout=10, source_address=source)
         accepted = self.listening.accept()[0]
         self.accepted.append(accepted)
@@ -41,9 +42,13 @@ class Listener:
             each.close()
 
 
-@pytest.fixture
-def listener() -> Generator[Listener]:
-    with closing(Listener()) as listening:
+@pytest.fixture(params=["127.0.0.1", "::1"])
+def listener(request: pytest.FixtureRequest) -> Generator[Listener]:
+    try:
+        listening = Listener(request.param)
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with closing(listening):
         yield listening
 
 
@@ -60,7 +65,7 @@ def test_a_new_connection_from_the_same_port_has_its_own_time(
     listener: Listener, *, is_closed_by_server: bool
 ) -> None:
     with listener.connect(HEADERS) as stalled:
-        source = stalled.getsockname()
+        source = stalled.getsockname()[:2]
         listener.scan(0, HEADER_SECONDS + (SCAN_SECONDS if is_closed_by_server else 0))
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     listener.accepted.pop().close()

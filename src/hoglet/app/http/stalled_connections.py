@@ -242,8 +242,9 @@ def open_connections(port: int) -> Iterator[TcpConnection]:
 def _tcp_state(descriptor: int, port: int) -> TcpConnection | None:
     """The kernel's state of a connection to the port; None for other descriptors."""
     try:
-        # The family is only used in calls with addresses; passing any saves a system call.
-        probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
+        # Naming a family saves a system call. It bounds the length of addresses, and those of IPv6
+        # are the longest; of which family they are, they say themselves.
+        probe = socket.socket(socket.AF_INET6, socket.SOCK_STREAM, 0, fileno=descriptor)
     except OSError:  # a file
         return None
     try:
@@ -268,7 +269,7 @@ def _peer(probe: socket.socket, port: int) -> Peer | None:
     if not isinstance(local, tuple) or local[1] != port:
         return None
     host, peer_port = probe.getpeername()[:2]
-    return host, peer_port
+    return host.partition("%")[0], peer_port  # fe80::1%eth0
 
 
 def _close(connection: TcpConnection, port: int, state: State) -> bool:
