@@ -3,7 +3,7 @@
 import json
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import yaml
 from support.deploy import ALERTS, COMPOSE, DASHBOARD, PROMETHEUS
 from support.server import RunningServer, free_port
 
-SECONDS = 60
+SECONDS = 120
 _CASES = Path(__file__).with_name("alerts.yaml")
 
 
@@ -47,11 +47,11 @@ def test_the_configuration_names_the_servers_of_the_cluster() -> None:
 
 @pytest.fixture
 def prometheus(server: RunningServer, tmp_path: Path) -> Generator[httpx.Client]:
-    """A client of Prometheus that scrapes the server each second, with nothing else changed."""
+    """A client of Prometheus that scrapes the server every two seconds; the rest is as deployed."""
     configuration = yaml.safe_load(PROMETHEUS.read_text())
     (job,) = configuration["scrape_configs"]
     job["static_configs"] = [{"targets": [server.url.removeprefix("http://")]}]
-    configuration["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    configuration["global"] = {"scrape_interval": "2s", "evaluation_interval": "2s"}
     file = tmp_path / "prometheus.yml"
     file.write_text(yaml.safe_dump(configuration))
     (tmp_path / "alerts.yaml").write_bytes(ALERTS.read_bytes())
@@ -62,7 +62,7 @@ def prometheus(server: RunningServer, tmp_path: Path) -> Generator[httpx.Client]
         subprocess.Popen(
             ["prometheus", *options, f"--web.listen-address={address}"], stdout=log, stderr=log
         ) as process,
-        httpx.Client(base_url=f"http://{address}/api/v1") as client,
+        httpx.Client(base_url=f"http://{address}/api/v1", timeout=30) as client,
     ):
         try:
             yield client
@@ -76,30 +76,28 @@ def query(prometheus: httpx.Client, expression: str) -> list[dict[str, Any]]:
     return response["data"]["result"]
 
 
-def test_it_scrapes_a_server_and_answers_each_panel(
-    prometheus: httpx.Client, server: RunningServer
-) -> None:
+def test_it_scrapes_a_server_and_answers_each_panel(prometheus: httpx.Client) -> None:
+    """On a new server, too: a panel shows 0, not "No data"."""
     panels = json.loads(DASHBOARD.read_text())["panels"]
     expressions = [target["expr"] for panel in panels for target in panel["targets"]]
     deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and not _scraped_twice(prometheus):
-        time.sleep(0.2)
+    while missing := _missing(prometheus, expressions):
+        assert time.monotonic() < deadline, missing
+        time.sleep(0.5)
 
-    (up,) = query(prometheus, "up")
-    assert up["metric"]["job"] == "hoglet"
-    assert up["value"][1] == "1"
-    for expression in expressions:
-        text = expression.replace("$__rate_interval", "10s").replace("$instance", ".*")
-        assert query(prometheus, text), expression  # on a new server, too: 0, not "No data"
-    rules = prometheus.get("/rules").json()["data"]["groups"][0]["rules"]
-    assert {rule["health"] for rule in rules} == {"ok"}
+    (job,) = {each["metric"]["job"] for each in query(prometheus, "up")}
+    assert job == "hoglet"
 
 
-def _scraped_twice(prometheus: httpx.Client) -> bool:
-    """Whether rates can be calculated, and each rule was evaluated."""
+def _missing(prometheus: httpx.Client, expressions: Sequence[str]) -> list[str]:
+    """What has no result yet; on a busy machine, a scrape may take longer than it may."""
     try:
-        counted = query(prometheus, "count_over_time(hoglet_dead_letters[1m]) >= 3")
         rules = prometheus.get("/rules").json()["data"]["groups"][0]["rules"]
-    except httpx.TransportError:  # it is starting
-        return False
-    return bool(counted) and all(rule["health"] == "ok" for rule in rules)
+    except httpx.TransportError:
+        return ["it is starting"]
+    missing = [rule["name"] for rule in rules if rule["health"] != "ok"]
+    for expression in expressions:
+        text = expression.replace("$__rate_interval", "1m").replace("$instance", ".*")
+        if not query(prometheus, text):
+            missing.append(expression)
+    return missing
