@@ -99,6 +99,9 @@ class CohortService:
         if filters is not None:
             await self._check_criteria(scope.project, filters, None)
         async with self.database.write() as session:
+            await self._lock_all(session, scope.project.id)
+            if filters is not None:
+                await _check_references(session, scope.project.id, filters, None)
             session.add(row)
             await session.flush()
             await self._enqueue_first(session, row, source)
@@ -149,6 +152,7 @@ class CohortService:
         filters = await self._new_criteria(scope.project, stored, fields, sent)
         upload = None if csv is None else await _read_upload(stored, fields, csv)
         async with self.database.write() as session:
+            await self._lock_all(session, scope.project.id)
             row = await self.row(session, scope, cohort_id, lock=True)
             before = {name: getattr(row, name) for name in _LOGGED}
             if fields.deleted and not row.deleted:
@@ -158,6 +162,7 @@ class CohortService:
                 if name in sent:
                     setattr(row, name, getattr(fields, name))
             if filters is not None:
+                await _check_references(session, row.project_id, filters, row.id)
                 row.filters = filters
                 row.groups = fields.groups or []
             if (filters is not None or is_restored) and not row.is_static:
@@ -169,6 +174,10 @@ class CohortService:
             view = await self._display(session, row)
         self._changed()
         return view
+
+    async def _lock_all(self, session: AsyncSession, project_id: int) -> None:
+        """Save a project's cohorts one at a time: their criteria refer to one another."""
+        await self.database.serialize(session, f"cohorts {project_id}")
 
     async def row(
         self, session: AsyncSession, scope: ProjectScope, cohort_id: str, *, lock: bool = False
@@ -229,25 +238,10 @@ class CohortService:
 
     async def _check_criteria(self, project: Project, filters: Json, cohort_id: int | None) -> None:
         """Validate references: cohorts, actions, dates, properties of events."""
-        criteria = stored_criteria(filters)
-        references = criteria.cohorts()
-        if references:
-            async with self.database.read() as session:
-                rows = await repository.list_all(session, project.id)
-            known = {row.id for row in rows}
-            for each in sorted(references - known):
-                raise Invalid(f"Cohort {each} does not exist.", attr="filters")
-            graph = graph_of(rows)
-            if cohort_id is not None and any(
-                reaches(each, cohort_id, graph) for each in references
-            ):
-                raise Invalid(
-                    "The cohort would depend on itself: its criteria refer to it, or "
-                    "to a cohort that depends on it.",
-                    attr="filters",
-                )
+        async with self.database.read() as session:
+            await _check_references(session, project.id, filters, cohort_id)
         try:
-            await self._compiler.criteria(project, criteria)
+            await self._compiler.criteria(project, stored_criteria(filters))
         except SourceError as error:
             path = f"filters__{error.attr}" if error.attr else "filters"
             raise Invalid(error.advice, attr=path) from None
@@ -375,3 +369,22 @@ def _activity(before: Mapping[str, Any], row: CohortRow) -> str:
     if before["deleted"] == row.deleted:
         return "updated"
     return "deleted" if row.deleted else "restored"
+
+
+async def _check_references(
+    session: AsyncSession, project_id: int, filters: Json, cohort_id: int | None
+) -> None:
+    """Refuse criteria that refer to unknown cohorts, or to the cohort itself."""
+    references = stored_criteria(filters).cohorts()
+    if not references:
+        return
+    rows = await repository.list_all(session, project_id)
+    for each in sorted(references - {row.id for row in rows}):
+        raise Invalid(f"Cohort {each} does not exist.", attr="filters")
+    graph = graph_of(rows)
+    if cohort_id is not None and any(reaches(each, cohort_id, graph) for each in references):
+        raise Invalid(
+            "The cohort would depend on itself: its criteria refer to it, or to a cohort that "
+            "depends on it.",
+            attr="filters",
+        )

@@ -41,6 +41,11 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         self._principal = principal
         self._user: User = principal.user
 
+    @property
+    def owner_id(self) -> int:
+        """The user."""
+        return self._user.id
+
     async def all(self) -> Sequence[PersonalKeyRow]:
         """The user's keys, newest first."""
         async with self._access.database.read() as session:
@@ -54,6 +59,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
             Forbidden: the new key would have more access than the caller's own.
         """
         async with self._access.database.write() as session:
+            await self._lock_all(session)
             await self._check(session, fields.model_dump())
             if await repository.count_made_by_api(session, self._user.id) >= MAX_KEYS:
                 raise Invalid(f"A user can have at most {MAX_KEYS} keys. Delete one first.")
@@ -78,6 +84,7 @@ class PersonalKeys(StoredKeys[PersonalKeyRow]):
         """
         given = changes.model_dump(include=changes.model_fields_set)
         async with self._access.database.write() as session:
+            await self._lock_all(session)
             row = await self._get(session, key_id, lock=True)
             await self._check(session, {**self._logged(row), **given})
             if "scopes" in given and ANY_SCOPE not in given["scopes"]:

@@ -35,6 +35,11 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
         super().__init__(access, scope.user_id)
         self._scope = scope
 
+    @property
+    def owner_id(self) -> int:
+        """The project."""
+        return self._scope.project.id
+
     async def all(self) -> Sequence[SecretKeyRow]:
         """The project's keys, newest first."""
         async with self._access.database.read() as session:
@@ -51,6 +56,7 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
         project_id = self._scope.project.id
         self._check_scopes(fields.scopes)
         async with self._access.database.write() as session:
+            await self._lock_all(session)
             await self._check_label(session, fields.label)
             if await repository.count_secret_keys(session, project_id) >= MAX_KEYS:
                 raise Invalid(
@@ -77,6 +83,7 @@ class SecretKeys(StoredKeys[SecretKeyRow]):
         if "scopes" in given:
             self._check_scopes(given["scopes"])
         async with self._access.database.write() as session:
+            await self._lock_all(session)
             row = await self._get(session, key_id, lock=True)
             if given.get("label", row.label) != row.label:
                 await self._check_label(session, given["label"])

@@ -70,11 +70,21 @@ class StoredKeys[Row: PersonalKeyRow | SecretKeyRow](ABC):
             NotFound: the owner has no key with this id.
         """
         async with self._access.database.write() as session:
+            await self._lock_all(session)
             row = await self._get(session, key_id, lock=True)
             await self._check_delete(session, row)
             await self._log(session, row, "deleted")
             await session.delete(row)
         self._access.forget()
+
+    async def _lock_all(self, session: AsyncSession) -> None:
+        """Change the owner's keys one at a time: limits and labels depend on all of them."""
+        await self._access.database.serialize(session, f"{self.logged_as} {self.owner_id}")
+
+    @property
+    @abstractmethod
+    def owner_id(self) -> int:
+        """The user or project that has the keys."""
 
     @abstractmethod
     async def _find(self, session: AsyncSession, key_id: str, *, lock: bool) -> Row | None:

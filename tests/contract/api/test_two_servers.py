@@ -11,6 +11,8 @@ import pytest
 import pytest_asyncio
 from cryptography.fernet import Fernet
 
+from hoglet.access.api_keys.personal import MAX_KEYS
+from hoglet.access.api_keys.secret import MAX_KEYS as MAX_SECRET_KEYS
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.app.http.application import build_application
 from hoglet.app.services.container import Services, open_services
@@ -22,8 +24,10 @@ from support.databases import new_postgres_database
 from support.server import KEY
 from support.warehouses import new_clickhouse_database
 
-FUNCTIONS = "/api/projects/1/hog_functions"
-VARIABLES = "/api/projects/1/insight_variables"
+PROJECT = "/api/projects/1"
+FUNCTIONS = f"{PROJECT}/hog_functions"
+VARIABLES = f"{PROJECT}/insight_variables"
+COHORTS = f"{PROJECT}/cohorts"
 ROUNDS = range(5)
 
 
@@ -181,7 +185,7 @@ async def test_a_variable_that_is_deleted_meanwhile_is_not_found(
 async def test_an_event_is_defined_once(pair: Pair) -> None:
     for number in ROUNDS:
         body = {"name": f"e{number}"}
-        path = "/api/projects/1/event_definitions"
+        path = f"{PROJECT}/event_definitions"
 
         created = await pair.together(*[("POST", path, body)] * 4)
 
@@ -190,14 +194,56 @@ async def test_an_event_is_defined_once(pair: Pair) -> None:
 
 async def test_a_background_run_is_started_once(pair: Pair) -> None:
     query = {"kind": "HogQLQuery", "query": "SELECT 1"}
-    await pair.send("POST", "/api/projects/1/endpoints", {"name": "e", "query": query})
+    await pair.send("POST", f"{PROJECT}/endpoints", {"name": "e", "query": query})
     for number in ROUNDS:
         body = {"refresh": "force_async", "client_query_id": f"q{number}"}
         for path, more in (("endpoints/e/run", {}), ("query", {"query": query})):
-            requests = [("POST", f"/api/projects/1/{path}", body | more)] * 4
+            requests = [("POST", f"{PROJECT}/{path}", body | more)] * 4
 
             started = await pair.together(*requests)
 
             assert [each.status_code for each in started] == [202] * 4
             times = {each.json()["query_status"]["start_time"] for each in started}
             assert len(times) == 1
+
+
+async def test_cohorts_do_not_depend_on_one_another(pair: Pair) -> None:
+    criterion = {"type": "person", "key": "a", "value": "b", "operator": "exact"}
+    for number in ROUNDS:
+        first, second = [
+            await pair.send("POST", COHORTS, {"name": f"{name}{number}", **_criteria(criterion)})
+            for name in "ab"
+        ]
+
+        saved = await pair.together(
+            *(
+                (
+                    "PATCH",
+                    f"{COHORTS}/{changed['id']}",
+                    _criteria({"type": "cohort", "key": "id", "value": other["id"]}),
+                )
+                for changed, other in ((first, second), (second, first))
+            )
+        )
+
+        assert sorted(each.status_code for each in saved) == [200, 400]
+
+
+def _criteria(criterion: dict[str, Any]) -> dict[str, Any]:
+    return {"filters": {"properties": {"type": "AND", "values": [criterion]}}}
+
+
+async def test_limits_of_keys_hold(pair: Pair) -> None:
+    body = {"label": "k", "scopes": ["endpoint:read"]}
+    secrets = f"{PROJECT}/project_secret_api_keys"
+
+    same = await pair.together(*[("POST", secrets, body)] * 4)
+    more = await pair.together(
+        *(("POST", secrets, {**body, "label": f"k{n}"}) for n in range(MAX_SECRET_KEYS + 4))
+    )
+    own = await pair.together(*[("POST", "/api/personal_api_keys", body)] * 16)
+
+    assert sorted(each.status_code for each in same) == [201, 400, 400, 400]
+    for created, limit in ((more, MAX_SECRET_KEYS - 1), (own, MAX_KEYS)):
+        assert sum(each.status_code == 201 for each in created) == limit
+        assert {each.status_code for each in created} == {201, 400}
