@@ -169,12 +169,14 @@ def _add(app: Starlette, router: Router, prefix: str) -> None:
 @cache
 def _built(route: DeclaredRoute, prefix: str) -> HandlerRoute:
     """Build a route once per process, even if tests create many applications."""
-    return HandlerRoute(prefix + route.path, route, _with_head(set(route.methods), prefix))
+    path = prefix + route.path
+    return HandlerRoute(path, route, _with_head(set(route.methods), path))
 
 
-def _with_head(methods: set[str], prefix: str) -> set[str]:
+def _with_head(methods: set[str], path: str) -> set[str]:
     """Add HEAD to the API's GET routes.
 
     The server omits the body. Public routes get no HEAD, because it must not trigger a webhook.
     """
-    return methods | {"HEAD"} if prefix and "GET" in methods else methods
+    is_safe = path.startswith("/api/") and "GET" in methods
+    return methods | {"HEAD"} if is_safe else methods

@@ -59,7 +59,7 @@ async def test_a_dependency_that_raises_ends_the_request() -> None:
     assert (response.status_code, response.json()["detail"]) == (403, "No name.")
 
 
-@pytest.mark.parametrize(("prefix", "status"), [("", 405), ("/api/projects/1", 200)])
+@pytest.mark.parametrize(("prefix", "status"), [("", 405), ("/api", 200), ("/api/projects/1", 200)])
 async def test_only_routes_of_the_api_answer_head(prefix: str, status: int) -> None:
     async with client(prefix) as either:
         response = await either.head("/hook")
