@@ -17,7 +17,7 @@ SHELL := /bin/bash
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick coverage test test-clickhouse test-lowest check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-start bench-idle bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-servers bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test test-clickhouse test-lowest check slow faults full load fuzz browser clients editor pictures fuzz-api oracle bench bench-start bench-idle bench-hog bench-capture profile-capture profile-endpoints profile-runs bench-growth bench-matching bench-isolation bench-servers bench-insights bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -147,6 +147,9 @@ bench-isolation: setup ## the API beside functions that spin, allocate and log w
 
 bench-servers: setup ## two servers on one project against one
 	.venv/bin/python -m benchmarks.two_servers
+
+bench-insights: setup ## insight queries on a million events, against SQL written by hand
+	.venv/bin/python -m benchmarks.insights
 
 bench-endpoints: setup ## runs on ten million events, against the bare engine, a bare route, other servers
 	.venv/bin/python -m benchmarks.endpoints --neighbours

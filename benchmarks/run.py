@@ -19,6 +19,7 @@ BENCHMARKS = (
     "benchmarks.two_servers",
     "benchmarks.large_answers",
     "benchmarks.query_api",
+    "benchmarks.insights",
     "benchmarks.endpoints",
 )
 
