@@ -198,16 +198,16 @@ def run_by_hand(folder: str) -> dict[str, tuple[float, Values]]:
 
     client = clickhouse_connect.get_client(dsn=f"chdb://{folder}/warehouse")
     client.command(f"SET max_threads = {os.cpu_count()}")
-    found: dict[str, tuple[float, Values]] = {}
+    measured: dict[str, tuple[float, Values]] = {}
     for name, sql in BY_HAND.items():
         took = []
         for _ in range(TURNS):
             began = time.process_time()
             rows = client.query(sql).result_rows
             took.append(time.process_time() - began)
-        found[name] = (min(took), {key: value for key, value in rows if value})
+        measured[name] = (min(took), {key: value for key, value in rows if value})
     client.close()
-    return found
+    return measured
 
 
 def run_insights(folder: Path) -> dict[str, tuple[float, Values]]:
@@ -218,7 +218,7 @@ def run_insights(folder: Path) -> dict[str, tuple[float, Values]]:
         client = Client(server.port)
         client.post("/batch/", {"api_key": TOKEN, "batch": [FIRST]})
         time.sleep(SCHEMA_SECONDS)
-        found: dict[str, tuple[float, Values]] = {}
+        measured: dict[str, tuple[float, Values]] = {}
         for name, (query, read) in INSIGHTS.items():
             took = []
             for _ in range(TURNS):
@@ -228,8 +228,8 @@ def run_insights(folder: Path) -> dict[str, tuple[float, Values]]:
                 )
                 took.append(process_seconds(server.process.pid) - began)
             values = read(response.raise_for_status().json()["results"])
-            found[name] = (min(took), {key: value for key, value in values.items() if value})
-        return found
+            measured[name] = (min(took), {key: value for key, value in values.items() if value})
+        return measured
     finally:
         server.stop()
 
