@@ -198,10 +198,8 @@ def end_of(moment: datetime, unit: str, week_start_day: int = 0) -> datetime:
     """The last microsecond of the second, minute, hour, day … of ``moment``."""
     if unit in _CLOCK:
         return elapse(start_of(moment, unit), timedelta(**{_CLOCK[unit]: 1}) - _TICK)
-    following = shift(start_of(moment, unit, week_start_day), 1, unit).date()
-    last = max(following - timedelta(days=1), moment.date())  # not before if shift clamps
-    wall = datetime.combine(last, time.max)
-    return _placed(wall, moment.tzinfo, fold=1)
+    following = start_of_day(shift(start_of(moment, unit, week_start_day), 1, unit))
+    return max(elapse(following, -_TICK), moment)  # not before if shift clamps
 
 
 def start_of_day(moment: datetime) -> datetime:
@@ -214,13 +212,10 @@ def end_of_day(moment: datetime) -> datetime:
     return end_of(moment, "d")
 
 
-def _placed(wall: datetime, zone: tzinfo | None, fold: int = 0) -> datetime:
+def _placed(wall: datetime, zone: tzinfo | None) -> datetime:
     """Attach the zone to a wall time; a time in a gap uses the offset before the gap."""
     wall = max(_EARLIEST, min(wall, _LATEST))
-    moment = wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)
-    if moment.astimezone(zone).replace(tzinfo=None) != wall:
-        moment = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    return moment.astimezone(zone)
+    return wall.replace(tzinfo=zone, fold=0).astimezone(UTC).astimezone(zone)
 
 
 def _shift_months(wall: datetime, months: int) -> datetime:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -10,6 +11,7 @@ from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.insights.date_range import DateSpan, previous_span, span_of
 from hoglet.hogql.insights.plan import build_insight
 from hoglet.kit.errors import SourceError
+from hoglet.kit.relative_dates import end_of_day
 from hoglet.syntax import tree
 from support.hogql_world import HogqlWorld
 
@@ -259,3 +261,35 @@ def test_hours_after_a_change_of_half_an_hour(hogql_world: HogqlWorld) -> None:
     compiled = compile_query(query, context=context_of(zone="Australia/Lord_Howe"))
 
     assert hogql_world.raw(compiled) == [[[-1, *range(len(starts)), *range(len(starts))]]]
+
+
+@pytest.mark.parametrize(
+    ("zone", "first", "last"),
+    [
+        ("Pacific/Apia", "2011-12-27", "2012-01-02"),  # without December 30
+        ("Pacific/Kwajalein", "1993-08-18", "1993-08-24"),  # without August 21
+        ("America/Santiago", "2026-09-04", "2026-09-08"),  # September 6 begins at 01:00
+        ("Africa/Cairo", "2026-04-22", "2026-04-26"),  # April 24 begins at 01:00
+        ("America/Havana", "2026-10-30", "2026-11-03"),  # midnight of November 1 occurs twice
+    ],
+)
+def test_days_are_those_that_occurred(
+    hogql_world: HogqlWorld, zone: str, first: str, last: str
+) -> None:
+    days = span({"date_from": first, "date_to": last}, zone=zone)
+    index = print_expression(days.index(tree.Field(chain=("at",))))
+    start, end = (datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (first, last))
+    hours = [start + timedelta(hours=n) for n in range(-24, 24 * ((end - start).days + 2))]
+    local = [hour.astimezone(ZoneInfo(zone)) for hour in hours]
+    seen = [each for each in local if first <= f"{each:%Y-%m-%d}" <= last]
+    occurred = sorted({f"{each:%Y-%m-%d}" for each in seen})
+
+    times = [int(each.timestamp()) for each in seen]
+    rows = f"select fromUnixTimestamp(arrayJoin({times})) as at"
+    query = f"select groupArray({index}) from ({rows})"
+    compiled = compile_query(query, context=context_of(zone=zone))
+
+    assert days.days() == occurred
+    assert hogql_world.raw(compiled) == [[[occurred.index(f"{each:%Y-%m-%d}") for each in seen]]]
+    after = [end_of_day(each).astimezone(UTC) + TICK for each in days.buckets()[:-1]]
+    assert after == [each.astimezone(UTC) for each in days.buckets()[1:]]

@@ -6,7 +6,8 @@ docs/spec/data-and-queries.md#78-dates.
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -44,6 +45,7 @@ _FUNCTIONS = {
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 _DAYS = frozenset("dwmqy")
 _TICK = timedelta(microseconds=1)
+_HALF_A_DAY = timedelta(hours=12)
 _LAST_MICROSECOND = 999_999
 _BY_WEEKDAY = frozenset({"TrendsQuery", "FunnelsQuery", "StickinessQuery"})
 """Insights whose numbers stay meaningful without the events of some weekdays."""
@@ -153,7 +155,23 @@ class DateSpan(msgspec.Struct, frozen=True):
             return call("_toInt64", call("floor", call("divide", since, constant(seconds))))
         first = call("toDateTime", constant(as_text(self.first())))
         bucket = call("toDateTime", self.bucket(column))
-        return call("dateDiff", constant(self.interval), first, bucket)
+        number = call("dateDiff", constant(self.interval), first, bucket)
+        for following in self._after_missing_days():
+            day = call("toDateTime", constant(as_text(following)))
+            is_later = compare(">=", bucket, day)
+            number = tree.ArithmeticOperation(left=number, right=is_later, op="-")
+        return number
+
+    def _after_missing_days(self) -> list[datetime]:
+        """The days before which the calendar has one that did not occur.
+
+        Samoa had no 30 December 2011, when it changed to the other side of the date line.
+        """
+        days = (self.end.date() - self.start.date()).days
+        elapsed = start_of_day(self.end).astimezone(UTC) - start_of_day(self.start).astimezone(UTC)
+        if self.interval != "day" or timedelta(days) - elapsed < _HALF_A_DAY:
+            return []
+        return [day for before, day in pairwise(self.buckets()) if (day - before).days > 1]
 
     def bucket(self, column: Expression) -> Expression:
         """The start of the interval of ``column``."""
