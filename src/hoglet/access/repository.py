@@ -33,9 +33,12 @@ def hash_key(value: str) -> str:
     return hashlib.sha256(value.encode()).hexdigest()
 
 
-async def find_project(session: AsyncSession, project_id: int) -> Project | None:
-    """The project with this id."""
-    row = await session.get(ProjectRow, project_id)
+async def find_project(
+    session: AsyncSession, project_id: int, *, lock: bool = False
+) -> Project | None:
+    """The project with this id; ``lock`` locks it until the transaction ends."""
+    locked = {"key_share": True} if lock else None  # others may still add what belongs to it
+    row = await session.get(ProjectRow, project_id, with_for_update=locked)
     return None if row is None else project_of(row)
 
 

@@ -112,8 +112,10 @@ async def change_project(
 ) -> Project:
     """Change fields of a project and log the changes."""
     given = changes.model_dump(include=changes.model_fields_set)
-    before = {name: getattr(scope.project, name) for name in given}
     async with access.database.write() as session:
+        # Not the caller's: it may have been read before another server changed the project.
+        stored = await repository.find_project(session, scope.project.id, lock=True)
+        before = {name: getattr(stored, name) for name in given}
         if given:
             await repository.update_project(session, scope.project.id, given, access.clock.now())
         project = await repository.find_project(session, scope.project.id)

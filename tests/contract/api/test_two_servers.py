@@ -10,13 +10,16 @@ import httpx
 import pytest
 import pytest_asyncio
 from cryptography.fernet import Fernet
+from sqlalchemy import select
 
 from hoglet.access.api_keys.personal import MAX_KEYS
 from hoglet.access.api_keys.secret import MAX_KEYS as MAX_SECRET_KEYS
 from hoglet.access.bootstrap import ensure_first_project
+from hoglet.access.tenant_tokens.signing_keys import MAX_KEYS as MAX_SIGNING
 from hoglet.app.http.application import build_application
 from hoglet.app.services.container import Services, open_services
 from hoglet.app.services.features import build_features
+from hoglet.endpoints.tables import MaterializationRow
 from hoglet.functions.tables import DeadLetterRow
 from hoglet.kit.clock import new_id
 from hoglet.settings import Settings
@@ -247,3 +250,38 @@ async def test_limits_of_keys_hold(pair: Pair) -> None:
     for created, limit in ((more, MAX_SECRET_KEYS - 1), (own, MAX_KEYS)):
         assert sum(each.status_code == 201 for each in created) == limit
         assert {each.status_code for each in created} == {201, 400}
+
+
+async def test_a_rotation_ends_all_keys_before_it(pair: Pair) -> None:
+    tokens = f"{PROJECT}/tenant_tokens"
+    for _ in ROUNDS:
+        rotated = await pair.together(*[("POST", f"{tokens}/rotate", {"grace_seconds": 0})] * 4)
+
+        assert [each.status_code for each in rotated] == [201] * 4
+        (kept,) = (await pair.send("GET", f"{tokens}/keys"))["results"]
+        assert kept["id"] in {each.json()["id"] for each in rotated}
+    await pair.together(*[("POST", f"{tokens}/rotate", {"grace_seconds": 60})] * (MAX_SIGNING + 4))
+    keys = (await pair.send("GET", f"{tokens}/keys"))["results"]
+    assert len(keys) == MAX_SIGNING
+    assert [each["expires_at"] for each in keys].count(None) == 1
+    key = f"{tokens}/keys/{keys[0]['id']}"
+    revoked = await pair.together(*[("DELETE", key, None)] * 3)
+    assert sorted(each.status_code for each in revoked) == [204, 404, 404]
+
+
+async def test_a_project_that_another_server_changed_is_changed_back(pair: Pair) -> None:
+    """Each server remembers projects for a while."""
+    query = {"kind": "HogQLQuery", "query": "SELECT toDate(timestamp) AS d FROM events"}
+    body = {"name": "days", "query": query, "is_materialized": True}
+    await pair.send("POST", f"{PROJECT}/endpoints", body)
+    await pair.send("GET", PROJECT, server=1)
+
+    await pair.send("PATCH", PROJECT, {"timezone": "Asia/Kathmandu"})
+    await pair.send("PATCH", PROJECT, {"timezone": "UTC"}, server=1)
+
+    async with pair.services.database.read() as session:
+        plans = (await session.scalars(select(MaterializationRow.plan))).all()
+    assert [plan["built_for"]["timezone"] for plan in plans] == ["UTC"]
+    logged = await pair.send("GET", f"{PROJECT}/activity_log?scope=Team")
+    changes = [each["detail"]["changes"][0]["after"] for each in logged["results"]]
+    assert changes == ["UTC", "Asia/Kathmandu"]

@@ -108,9 +108,10 @@ class SigningKeys:
         """
         now = self._clock.now()
         async with self._database.write() as session:
-            keys = await repository.usable(session, scope.project.id, now)
-            current = (key for key in keys if key.expires_at is None and self._secret(key))
-            row = next(current, None) or await self._create(session, scope)
+            row = await self._current(session, scope, now)
+            if row is None:
+                await self._lock_all(session, scope)
+                row = await self._current(session, scope, now) or await self._create(session, scope)
             secret = self._secret(row) or ""
         expires_at = (now + timedelta(seconds=seconds)).replace(microsecond=0)
         token = sign_token(
@@ -141,6 +142,7 @@ class SigningKeys:
         now = self._clock.now()
         ends = now + timedelta(seconds=grace_seconds)
         async with self._database.write() as session:
+            await self._lock_all(session, scope)
             await repository.delete_expired(session, scope.project.id, now)
             keys = await repository.usable(session, scope.project.id, now, lock=True)
             if grace_seconds and len(keys) >= MAX_KEYS:
@@ -162,6 +164,7 @@ class SigningKeys:
             NotFound: the project has no such key.
         """
         async with self._database.write() as session:
+            await self._lock_all(session, scope)
             row = await session.get(SigningKeyRow, key_id.replace("\x00", ""))
             if row is None or row.project_id != scope.project.id:
                 raise NotFound
@@ -172,6 +175,17 @@ class SigningKeys:
     def forget(self) -> None:
         """Clear the cache of keys."""
         self._known.forget()
+
+    async def _lock_all(self, session: AsyncSession, scope: ProjectScope) -> None:
+        """Change the project's keys one at a time: a rotation ends those that exist."""
+        await self._database.serialize(session, f"{ACTIVITY_SCOPE} {scope.project.id}")
+
+    async def _current(
+        self, session: AsyncSession, scope: ProjectScope, now: datetime
+    ) -> SigningKeyRow | None:
+        """The newest key that does not expire and can be decrypted."""
+        keys = await repository.usable(session, scope.project.id, now)
+        return next((key for key in keys if key.expires_at is None and self._secret(key)), None)
 
     async def _create(self, session: AsyncSession, scope: ProjectScope) -> SigningKeyRow:
         row = SigningKeyRow(
