@@ -25,6 +25,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, override
+from weakref import WeakValueDictionary
 
 import aiosqlite
 import msgspec
@@ -79,6 +80,8 @@ type ChangeMark = tuple[int, int, int, int]
 SETTLED_NS: Final = 3_000_000_000
 """Two commits may leave the same mark if they are within the resolution of file times, which is at
 most two seconds; so a mark that is younger is not used."""
+_TURNS = "turns"
+"""Key of the locks that a transaction holds within this process."""
 BUSY_TIMEOUT_MS = 30_000  # another process (hoglet events import) may hold the write lock
 
 
@@ -216,6 +219,7 @@ class Database:
             autoflush=False,
         )
         self._writer = asyncio.Lock()
+        self._turns = WeakValueDictionary[int | str, asyncio.Lock]()
         if self.is_sqlite:
             event.listen(self.engine.sync_engine, "connect", _configure_sqlite)
             event.listen(self.engine.sync_engine, "begin", _begin_sqlite)
@@ -239,8 +243,13 @@ class Database:
     async def write(self) -> AsyncGenerator[AsyncSession]:
         """Open a write transaction; commits at the end of the block, rolls back if it raises."""
         if not self.is_sqlite:
-            async with self._sessions() as session, session.begin():
-                yield session
+            async with self._sessions() as session:
+                try:
+                    async with session.begin():
+                        yield session
+                finally:
+                    for turn in session.info.pop(_TURNS, {}).values():
+                        turn.release()
             return
         async with self._writer, self._sessions() as session:
             await session.connection(execution_options={"sqlite_begin": "BEGIN IMMEDIATE"})
@@ -250,16 +259,24 @@ class Database:
     async def serialize(self, session: AsyncSession, lock: int | str) -> None:
         """Take a lock that all servers share; the end of the transaction releases it.
 
-        No effect on SQLite, which has one writer at a time anyway.
+        No effect on SQLite, which has one writer at a time anyway. A transaction takes it first, so
+        that none waits for it with locks of rows.
 
         Args:
             session: a write transaction.
             lock: an arbitrary number that nothing else in the database uses as a lock, or a text
                 that names what is locked.
         """
-        if not self.is_sqlite:
-            number = func.hashtextextended(lock, 0) if isinstance(lock, str) else lock
-            await session.execute(select(func.pg_advisory_xact_lock(number)))
+        if self.is_sqlite:
+            return
+        # Those of one server wait here, without the connections that other requests need.
+        held: dict[int | str, asyncio.Lock] = session.info.setdefault(_TURNS, {})
+        if lock not in held:
+            turn = self._turns.setdefault(lock, asyncio.Lock())
+            await turn.acquire()
+            held[lock] = turn
+        number = func.hashtextextended(lock, 0) if isinstance(lock, str) else lock
+        await session.execute(select(func.pg_advisory_xact_lock(number)))
 
     def change_mark(self) -> ChangeMark | None:
         """A mark of the database's state; equal marks mean that no process committed in between.

@@ -258,8 +258,8 @@ async def test_a_rotation_ends_all_keys_before_it(pair: Pair) -> None:
         rotated = await pair.together(*[("POST", f"{tokens}/rotate", {"grace_seconds": 0})] * 4)
 
         assert [each.status_code for each in rotated] == [201] * 4
-        (kept,) = (await pair.send("GET", f"{tokens}/keys"))["results"]
-        assert kept["id"] in {each.json()["id"] for each in rotated}
+        (remaining,) = (await pair.send("GET", f"{tokens}/keys"))["results"]
+        assert remaining["id"] in {each.json()["id"] for each in rotated}
     await pair.together(*[("POST", f"{tokens}/rotate", {"grace_seconds": 60})] * (MAX_SIGNING + 4))
     keys = (await pair.send("GET", f"{tokens}/keys"))["results"]
     assert len(keys) == MAX_SIGNING

@@ -67,3 +67,36 @@ async def test_a_process_has_at_most_the_documented_connections(
 
     growing = (ROOT / "docs" / "growing.md").read_text()
     assert re.findall(r"opens at most (\d+) connections", growing) == [str(most)]
+
+
+async def test_waiting_for_a_lock_leaves_connections_to_others(
+    postgres_database: Database,
+) -> None:
+    async def change() -> None:
+        async with postgres_database.write() as session:
+            await postgres_database.serialize(session, "a name")
+
+    async with postgres_database.write() as session:
+        await postgres_database.serialize(session, "a name")
+        waiting = [asyncio.create_task(change()) for _ in range(30)]
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(10), postgres_database.read() as other:
+            assert await other.scalar(text("SELECT 1")) == 1
+        assert not any(each.done() for each in waiting)
+    await asyncio.gather(*waiting)
+
+
+async def test_who_gives_up_waiting_does_not_keep_the_lock(postgres_database: Database) -> None:
+    async def change() -> None:
+        async with postgres_database.write() as session:
+            await postgres_database.serialize(session, 1)
+            await postgres_database.serialize(session, 1)
+
+    async with postgres_database.write() as session:
+        await postgres_database.serialize(session, 1)
+        first, second = asyncio.create_task(change()), asyncio.create_task(change())
+        await asyncio.sleep(0.1)
+        first.cancel()
+    await second
+
+    assert first.cancelled()
