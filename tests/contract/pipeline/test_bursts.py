@@ -34,6 +34,7 @@ def during_inserts(line: Line, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         await insert(*arguments, **more)
 
     monkeypatch.setattr(line.warehouse, "insert_block", recorded)
+    monkeypatch.setattr(line.batches._bursts, "_now", lambda: 0.0)  # a burst ends after a while
     return seen
 
 
