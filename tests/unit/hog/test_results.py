@@ -221,7 +221,8 @@ class TidyWriter(Writer):
             return f"a := arrayPushBack(a, {value})"
         inner = "if (event.yes) { let c := VALUE; a := arrayPushBack(a, c) }"
         fields = ["b.k := VALUE", "b[name] := VALUE", "b.a := VALUE", "b.n.k := VALUE", inner]
-        return choose(fields).replace("VALUE", value)
+        items = ["a[1] := VALUE", "a[count] := VALUE", "a[length(a) + 1] := VALUE", "a[2.0] := b"]
+        return choose(fields + items).replace("VALUE", value)
 
     def value(self) -> str:
         tidy = [
@@ -262,6 +263,14 @@ def test_a_filled_value_is_returned_as_a_traced_run_returns_it(
     assert repr(GLOBALS) == before
 
 
+def test_an_array_filled_by_index_is_plain() -> None:
+    fill = "let a := []; for (let i := 1; i <= 9; i := i + 1) { a[i] := i } a[1] := 'x'; return a"
+    program = compile_python(compile_program(fill))
+
+    assert result_of(fill) == Finished(["x", 2, 3, 4, 5, 6, 7, 8, 9])
+    assert "append(" in program.source
+
+
 @pytest.mark.parametrize(
     "grown",
     [
@@ -269,6 +278,7 @@ def test_a_filled_value_is_returned_as_a_traced_run_returns_it(
         "for (let i := 0; i < 500; i := i + 1) { rows := arrayPushBack(rows, {'s': s}) }",
         "for (let i := 0; i < 500; i := i + 1) { let o := {'a': []}; o.b := s; rows := arrayPushBack(rows, o) }",
         "rows := arrayMap(i -> ({'s': s}), range(500))",
+        "for (let i := 1; i <= 500; i := i + 1) { rows[i] := {'s': s} }",
     ],
 )
 def test_a_filled_value_is_charged(grown: str) -> None:

@@ -193,6 +193,9 @@ class PlainPrinter(Evaluation):
         key = self.hold(self.key(node.key), node.key)
         value = self.temporaries.new()
         self.store(self.plain_value(node.value), counter, f"{value} = {{}}")
+        if key.kind in "ZCK" and target.kind != "D":
+            self._assign_item(target, key, value, counter)
+            return
         tests = [] if target.kind == "D" else [f"type({target.text}) is D"]
         if not key.constant:
             tests += [f"type({key.text}) is S", f"LEN({key.text}) <= {SHORT}"]
@@ -203,6 +206,19 @@ class PlainPrinter(Evaluation):
             return
         self.line(f"if {' and '.join(tests)}: {target.text}[{key.text}] = {value}")
         self.line(f"else: set_prop({target.text}, {key.text}, {value}); {counter} = MANY")
+
+    def _assign_item(self, target: Operand, key: Operand, value: str, counter: str) -> None:
+        """Assign an item of a counted array, or the one after its last."""
+        array, index = target.text, str(key.value - 1) if key.constant else f"{key.text} - 1"
+        guard = f" and type({key.text}) is I" if key.kind == "K" else ""
+        test = f"type({array}) is L and 0 < {key.text} <= LEN({array}){guard}"
+        self.line(f"if {test}: {array}[{index}] = {value}")
+        self.line(f"elif type({array}) is L and {key.text} == LEN({array}) + 1:")
+        self.indent += 1
+        self.line(f"{array}.append({value})")
+        self.line(f"if not LEN({array}) & 1023: grown()")
+        self.indent -= 1
+        self.line(f"else: set_prop({array}, {key.text}, {value}); {counter} = MANY")
 
     def plain_result(self, node: Any) -> None:
         """Print a ``return`` of a literal or a counted variable."""
