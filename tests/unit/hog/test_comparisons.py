@@ -37,3 +37,29 @@ def test_values_of_any_type_compared_with_booleans(value: object) -> None:
 def test_booleans_are_compared_without_a_call() -> None:
     source = compile_python(compile_program("return event.is_paid = true")).source
     assert "is True if type(" in source
+
+
+NUMBERS = [
+    None, True, 0, 2, 2.0, -0.0, 1.5, 2**30, 2**53, 2**53 + 1, -(2**53) - 1, 10**17 + 1, 1e17, "",
+    "2", "x", "\u00e9", [], {"__hogDateTime__": True, "dt": 1714739696.5, "zone": "UTC"},
+]  # fmt: skip
+
+ORDERS = """
+let most := x
+return [x < y, x > y, x <= y, x >= y, y > most, most <= y + 0, y < 'b', y > length('ab') / 2]
+"""
+
+
+@pytest.mark.parametrize("x", NUMBERS, ids=repr)
+def test_numbers_of_the_host_are_ordered_as_if_they_were_imported(x: object) -> None:
+    program = compile_program(ORDERS)
+    plain, traced = compile_python(program), compile_python(program, trace=True)
+    for y in NUMBERS:
+        given = {"x": x, "y": y}
+        steps = [Execution(code, globals=given).start() for code in (plain, traced)]
+        assert steps[0] == steps[1]
+
+
+def test_small_numbers_of_the_host_are_ordered_without_an_import() -> None:
+    source = compile_python(compile_program("return event.price > event.limit")).source
+    assert "else gt(imp(" in source

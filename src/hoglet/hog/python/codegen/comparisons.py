@@ -4,12 +4,21 @@ import re
 from typing import Final
 
 from hoglet.hog.python.analysis.type_facts import NUMBERS
-from hoglet.hog.python.codegen.operands import Operand, Temporaries, beside, literal, whole_value
+from hoglet.hog.python.codegen.operands import (
+    RANGE,
+    Operand,
+    Temporaries,
+    beside,
+    literal,
+    whole_value,
+)
 
 _GUARDS: Final = {"K": "I", "C": "I", "Z": "I", "F": "F", "S": "S"}
-_ORDER: Final = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+ORDER: Final = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+"""The functions behind comparisons of order."""
+
 _EQUALITY: Final = {"==": "eq", "!=": "ne"}
-COMPARISONS: Final = _ORDER | _EQUALITY
+COMPARISONS: Final = ORDER | _EQUALITY
 """The functions behind comparisons."""
 
 _HELPERS: Final = {
@@ -24,7 +33,7 @@ def comparison(operator: str, left: Operand, right: Operand, new: Temporaries) -
     helper = _HELPERS.get(operator)
     if helper is not None:
         return Operand(_helper_text(operator, helper, left, right, new), "B")
-    slow = _ORDER.get(operator) or _EQUALITY[operator]
+    slow = ORDER.get(operator) or _EQUALITY[operator]
     if left.kind == "N" or right.kind == "N":
         return Operand(_null_text(operator, left, right), "B")
     if left.is_number and right.is_number:
@@ -114,7 +123,7 @@ def _null_text(operator: str, left: Operand, right: Operand) -> str:
         return answer if other.atom else f"({other.text}, {answer})[1]"
     if operator in _EQUALITY and null.constant:
         return f"({other.text} is {'' if operator == '==' else 'not '}None)"
-    slow = _ORDER.get(operator) or _EQUALITY[operator]
+    slow = ORDER.get(operator) or _EQUALITY[operator]
     return f"{slow}({left.text}, {right.text})"
 
 
@@ -137,23 +146,37 @@ def _guarded_comparison(
 ) -> str:
     guard = _comparison_guard(operator, left, right)
     if guard is None:
-        return f"{slow}({left.text}, {right.text})"
+        return f"{slow}({whole_value(left)}, {whole_value(right)})"
     guards, uses = list[str](), dict[int, str]()
+    is_alone = left.constant or right.constant
     for operand in sorted((left, right), key=lambda operand: operand.atom):
         if operand.atom and operand.kind in "ZCKFS":
             uses[id(operand)] = operand.text
             continue
         first, again = new.twice(operand)
         uses[id(operand)] = again
-        test = f"type({first}) is {guard}"
-        if guard != "S" and (guard == "I" or not operand.raw):
-            test = f"({test} or type({again}) is {'F' if guard == 'I' else 'I'})"
-        guards.append(test)
+        guards.append(_type_test(guard, operand, first, again, is_alone=is_alone))
     a, b = uses[id(left)], uses[id(right)]
     if not guards:
         return f"({a} {operator} {b})"
-    slow_a, slow_b = (f"imp({a})" if left.raw else a), (f"imp({b})" if right.raw else b)
+    slow_a = left.raw.format(a) if left.raw else a
+    slow_b = right.raw.format(b) if right.raw else b
     return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({slow_a}, {slow_b}))"
+
+
+def _type_test(guard: str, operand: Operand, first: str, again: str, *, is_alone: bool) -> str:
+    """The test of an operand's type; ``is_alone`` if the other one is a literal.
+
+    Large integers of the host are not their own imports, but compare with small ones as these do.
+    """
+    if guard == "S":
+        return f"type({first}) is S"
+    if operand.raw and not is_alone:
+        return f"(type({first}) is F or type({again}) is I and {RANGE.format(again)})"
+    test = f"type({first}) is {guard}"
+    if guard == "F" and operand.raw:
+        return test
+    return f"({test} or type({again}) is {'F' if guard == 'I' else 'I'})"
 
 
 def _is_ascii(operand: Operand) -> bool:
@@ -165,7 +188,7 @@ def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | Non
     """The type that the fast path checks for; None to always call the helper."""
     kinds = {left.kind, right.kind} - {"A"}
     if not kinds:
-        return "I" if operator in _ORDER else "S"
+        return "I" if operator in ORDER else "S"
     if len(kinds) > 1 and not kinds <= NUMBERS:
         return None
     kind = kinds.pop()

@@ -15,7 +15,7 @@ IMPORT: Final = "imp({})"
 _UNKNOWN: Final = object()
 SMALL: Final = 1_073_741_823
 """The interpreter compares ints up to here on its fastest path."""
-_RANGE: Final = f"-{SMALL} <= {{0}} <= {SMALL}"
+RANGE: Final = f"-{SMALL} <= {{0}} <= {SMALL}"
 
 
 class Operand:
@@ -161,7 +161,7 @@ def _numbers(operator: str, left: Operand, right: Operand, kind: str, new: Tempo
     if kind in {"C", "F"}:
         return plain
     name = new.new()
-    test = _RANGE.format(f"({name} := {plain})")
+    test = RANGE.format(f"({name} := {plain})")
     if operator == "*" and not (_positive(left) or _positive(right)):
         first, second = left.text, right.text
         if not (left.atom and right.atom):
@@ -187,7 +187,7 @@ def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> 
             continue
         first, again = new.twice(operand)
         uses[id(operand)] = again
-        small = f" and {_RANGE.format(again)}" if operand.raw else ""
+        small = f" and {RANGE.format(again)}" if operand.raw else ""
         guards.append(f"(type({first}) is F or type({again}) is I{small})")
     a, b = uses[id(left)], uses[id(right)]
     shown_a = beside(left, right) if left.constant else a
@@ -197,7 +197,7 @@ def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> 
     if "F" in (left.kind, right.kind):
         return f"({shown_a} {operator} {shown_b} if {test} else {otherwise})"
     name = new.new()
-    result = _RANGE.format(name)
+    result = RANGE.format(name)
     if operator == "*" and not (_is_positive(left) or _is_positive(right)):
         result = f"{name} and {result}"
     computed = f"(type({name} := {shown_a} {operator} {shown_b}) is F or {result})"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.purity import EFFECTS
-from hoglet.hog.python.codegen.comparisons import comparison, one_of
+from hoglet.hog.python.codegen.comparisons import ORDER, comparison, one_of
 from hoglet.hog.python.codegen.evaluation import Evaluation, Handlers
 from hoglet.hog.python.codegen.operands import (
     IMPORT,
@@ -97,8 +97,15 @@ class OperatorPrinter(Evaluation):
         if "like" in node.operator and isinstance(node.right, bound.Constant):
             left, right = self.raw(node.left), self.value(node.right)
         else:
-            left, right = self.both(node.left, node.right)
+            left, right = self.both(node.left, node.right, raw=self._orders_raw(node))
         return comparison(node.operator, left, right, self.temporaries)
+
+    def _orders_raw(self, node: bound.Compare) -> bool:
+        """Whether a comparison looks for numbers in host data before it imports that."""
+        operands = node.left, node.right
+        if node.operator not in ORDER or EFFECTS in map(self.effects.level, operands):
+            return False
+        return any(map(self.may_be_raw, operands))
 
     def _key_membership(self, node: bound.Compare) -> Operand | None:
         """``key in keys(x)``, without the array."""
