@@ -306,15 +306,50 @@ async def type_change(endpoints: EndpointWorld, random: Random) -> None:
     endpoints.property_types["event", name] = random.choice(["String", "Numeric"])
 
 
-async def zone_change(endpoints: EndpointWorld, random: Random) -> None:
-    zone = random.choice(["UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe"])
+async def set_zone(endpoints: EndpointWorld, zone: str) -> None:
+    """As another server does just before this one looks."""
     async with endpoints.world.database.write() as session:
         row = await session.get(ProjectRow, endpoints.project_id)
         assert row is not None
         row.timezone = zone
     endpoints.world.access.forget()
+
+
+async def zone_change(endpoints: EndpointWorld, random: Random) -> None:
+    zone = random.choice(["UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe"])
+    await set_zone(endpoints, zone)
     async with endpoints.world.database.write() as session:
         await endpoints.services.materializer.renew_outdated(session)
+
+
+TREND = {
+    "kind": "TrendsQuery",
+    "series": [{"kind": "EventsNode", "event": "a"}],
+    "dateRange": {"date_from": "2026-01-01", "date_to": "2026-01-06"},
+}
+
+
+@pytest.mark.parametrize("query", [DAILY, TREND], ids=["HogQL", "insight"])
+async def test_a_table_is_only_read_with_the_settings_it_was_filled_with(
+    endpoints: EndpointWorld, query: Any
+) -> None:
+    """The server that schedules a build may not know yet what another server has changed."""
+    await endpoints.add_events([("a", AT.replace(hour=23), "u", "{}")])
+    await endpoints.create(query, name="daily", is_materialized=True, sync_frequency="1hour")
+    await set_zone(endpoints, "Asia/Kathmandu")
+    await work(endpoints)
+
+    for zone in ["Asia/Kathmandu", "UTC"]:
+        await set_zone(endpoints, zone)
+        table = await endpoints.ran("daily", refresh="force")
+        raw = await endpoints.ran("daily", refresh="direct")
+        assert table["results"] == raw["results"], zone
+        assert table.get("endpoint_materialized", False) is (zone == "Asia/Kathmandu")
+
+    await work(endpoints)
+    table = await endpoints.ran("daily", refresh="force")
+    assert table["endpoint_materialized"] is True
+    assert table["results"] == raw["results"]
 
 
 async def nothing(_endpoints: EndpointWorld, _random: Random) -> None:

@@ -43,6 +43,7 @@ from hoglet.endpoints.materialization.scheduler import (
     BuildJob,
     MaterializationScheduler,
 )
+from hoglet.endpoints.run.plan import depends_on
 from hoglet.endpoints.serializers import COMPLETED, interval_seconds
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
@@ -160,8 +161,12 @@ class TableBuilder:
             row.status = "Running"
             await begin_build(session, job.schedule, version, self._clock.now())
             project = await projects.find_project(session, row.project_id)
-            previous = None if row.stale_reason else row.table_name
-        return None if project is None else (version, project, previous)
+            if project is None:
+                return None
+            is_usable = not row.stale_reason and _plan(row).built_for == depends_on(
+                version.query, project
+            )
+            return version, project, row.table_name if is_usable else None
 
     async def _analyzed(self, project: Project, version: EndpointVersionRow) -> Analysis:
         """The query analyzed with the property types that the table is built with.
@@ -250,15 +255,21 @@ async def _renew(
     project: Project,
     fresh: Analysis | None,
 ) -> None:
-    """Clear the stale flag of a table, unless a type changed during the build."""
+    """Describe the table as it was built, and clear its stale flag unless a type changed meanwhile.
+
+    The server that scheduled the build may not have known the project's latest settings.
+    """
+    plan = msgspec.structs.replace(_plan(row), built_for=depends_on(version.query, project))
     if fresh is not None and fresh.plan is not None:
         version.analysis = msgspec.to_builtins(fresh)
         plan = msgspec.structs.replace(
-            msgspec.convert(row.plan, TablePlan),
-            columns=fresh.plan.columns,
-            variables=fresh.plan.variables,
+            plan, columns=fresh.plan.columns, variables=fresh.plan.variables
         )
-        row.plan = msgspec.to_builtins(plan)
+    row.plan = msgspec.to_builtins(plan)
     now = await projects.find_project(session, project.id)
     if now is not None and now.definitions_version == project.definitions_version:
         row.stale_reason = None
+
+
+def _plan(row: MaterializationRow) -> TablePlan:
+    return msgspec.convert(row.plan, TablePlan)
