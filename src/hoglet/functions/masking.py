@@ -32,7 +32,8 @@ async def raise_counters(
         now: decides what has expired.
     """
     answer: dict[tuple[UUID, str], MaskRaise] = {}
-    for (function_id, digest), (number, ttl) in raises.items():
+    # In one order, or servers that raise the same counters would wait for each other.
+    for (function_id, digest), (number, ttl) in sorted(raises.items()):
         row = await session.scalar(
             select(MaskRow)
             .where(MaskRow.function_id == function_id, MaskRow.hash == digest)

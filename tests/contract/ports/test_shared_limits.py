@@ -12,7 +12,9 @@ from hoglet.access import rate_limit
 from hoglet.access.rate_limit import RateLimit, RateLimiter, RateSettings, SharedWindows
 from hoglet.access.tables import RateWindowRow
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.kit.clock import SystemClock
+from hoglet.functions.masking import raise_counters
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.kit.clock import SystemClock, new_id
 from hoglet.kit.errors import Throttled
 from hoglet.pipeline.delivery import host_rates
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
@@ -141,3 +143,29 @@ async def test_idle_hosts_are_deleted(databases: list[Database]) -> None:
         assert await session.scalar(select(func.count()).select_from(HostRateRow)) == 1
         await host_rates.drop_idle(session, FAR)
         assert await session.scalar(select(func.count()).select_from(HostRateRow)) == 0
+
+
+async def test_servers_raise_the_same_counters_of_masking_in_any_order(
+    databases: list[Database],
+) -> None:
+    function = HogFunctionRow(
+        id=new_id(), project_id=1, type="destination", name="", description="", hog="",
+        created_at=PAST, updated_at=PAST, enabled=True, deleted=False,
+        inputs_schema=[], inputs={}, filters={}, matcher={},
+    )  # fmt: skip
+    async with databases[0].write() as session:
+        session.add(function)
+    counters = [(function.id, digest) for digest in "abcdefgh"]
+    raises = [dict.fromkeys(order, (1, 60)) for order in (counters, counters[::-1])]
+
+    async def raise_all(database: Database, order: int) -> None:
+        async with database.write() as session:
+            await raise_counters(session, raises[order], PAST)
+
+    await raise_all(databases[0], 0)
+    for _ in range(5):
+        await asyncio.gather(*(raise_all(databases[each % 2], each % 2) for each in range(6)))
+
+    async with databases[0].write() as session:
+        raised = await raise_counters(session, raises[0], PAST)
+    assert {each.old for each in raised.values()} == {31}
