@@ -22,6 +22,7 @@ logger = structlog.get_logger(__name__)
 
 REQUEST_ID = "hoglet.request_id"  # scope key; set by hoglet.web.request_log
 SERVER_ERROR_DETAIL = "A server error occurred."
+_DETAIL_CHARACTERS = 4000  # far more than sentences of our own have
 
 _KINDS: dict[type[HogletError], tuple[int, str]] = {
     errors.Invalid: (400, "validation_error"),
@@ -53,8 +54,20 @@ def problem(error: HogletError) -> Response:
     status, kind = status_and_type(type(error))
     if status == 500:
         return server_error(error.extra)
-    body = {"type": kind, "code": error.error_code, "detail": str(error), "attr": error.attr}
-    return JsonResponse(body | error.extra, status_code=status, headers=_headers(error, status))
+    detail = _shortened(str(error))
+    body = {"type": kind, "code": error.error_code, "detail": detail, "attr": error.attr}
+    extra = {
+        name: detail if value == error.detail else value for name, value in error.extra.items()
+    }
+    return JsonResponse(body | extra, status_code=status, headers=_headers(error, status))
+
+
+def _shortened(detail: str) -> str:
+    """A detail that repeats a long value, without its middle: the advice is at the end."""
+    if len(detail) <= _DETAIL_CHARACTERS:
+        return detail
+    half = _DETAIL_CHARACTERS // 2
+    return f"{detail[:half]} … {detail[-half:]}"
 
 
 def server_error(extra: dict[str, Any] | None = None) -> Response:

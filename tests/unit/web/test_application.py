@@ -96,6 +96,15 @@ def shape(response: httpx.Response) -> tuple[int, str, str, str | None]:
     return response.status_code, body["type"], body["code"], body["attr"]
 
 
+async def test_a_long_value_is_not_repeated_whole(client: httpx.AsyncClient) -> None:
+    response = await client.post("/api/projects/1/things", json={"kind": "x" * 15_000})
+
+    detail = response.json()["detail"]
+    assert response.status_code == 400
+    assert len(detail) < 5_000
+    assert detail.endswith('x" is not a valid choice.')
+
+
 @pytest.mark.parametrize("prefix", ["projects", "environments"])
 @pytest.mark.parametrize("slash", ["", "/"])
 async def test_every_spelling_of_a_path_answers_without_redirect(
