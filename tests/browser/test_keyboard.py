@@ -287,6 +287,7 @@ def test_events_are_filtered_and_opened(signed_in: Page, server: RunningServer) 
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(page.get_by_role("columnheader", name="seats")).to_be_visible()
+    expect(page.get_by_role("cell", name="7", exact=True)).to_be_visible()  # rows come later
     tab_to(page, "chosen")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="chosen")).to_be_visible()
