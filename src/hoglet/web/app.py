@@ -122,7 +122,8 @@ def _middleware(
             seconds=policy.body_seconds,
             buffer_bytes=policy.body_buffer_bytes,
         ),
-        *([Middleware(TrustedProxy)] if policy.trust_proxy else ()),  # below, clients are no peers
+        # After BodyLimits, which knows connections by their own address.
+        *([Middleware(TrustedProxy)] if policy.trust_proxy else ()),
         Middleware(Compression),
         *(() if shortcut is None else (Middleware(ShortcutLayer, shortcut=shortcut),)),
         Middleware(PathNormalizer),
