@@ -86,8 +86,7 @@ def _has_noticed(server: RunningServer) -> bool:
     answer = httpx.get(server.url + "/_readyz", timeout=20)
     warned = "the database has lost commits" in str(answer.json().get("warnings"))
     counted = 'hoglet_lost_writes_total{storage="database"} 0' not in _metrics(server)
-    assert warned == counted
-    return warned and answer.status_code == 200
+    return warned and counted and answer.status_code == 200
 
 
 def _metrics(server: RunningServer) -> str:

@@ -14,6 +14,7 @@ import httpx
 import psycopg
 import pytest
 from cryptography.fernet import Fernet
+from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -88,9 +89,10 @@ def hoglet(
 
 
 def _new_postgres_database(server: str) -> str:
+    name = f"every_route_{new_id().hex}"  # workers of the suite share the server
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE every_route")
-    url = make_url(server).set(drivername="postgresql+psycopg", database="every_route")
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    url = make_url(server).set(drivername="postgresql+psycopg", database=name)
     return url.render_as_string(hide_password=False)
 
 
