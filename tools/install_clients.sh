@@ -21,8 +21,10 @@ if [ "${1:-all}" = all ]; then
         schemathesis==4.32.5 openapi-python-client==0.29.1 openapi-generator-cli==7.26.0 \
         urllib3==2.6.3 python-dateutil==2.9.0.post0
     environment tests/clients/arcade/.venv arcade-posthog-api==0.2.1
-    command -v promtool >/dev/null ||
-        (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus >/dev/null)
+    # only its files: the package would also start a server of its own
+    [ -x tests/clients/tools/prometheus/usr/bin/promtool ] ||
+        (apt-get update -qq && mkdir -p tests/clients/tools/prometheus && cd tests/clients/tools/prometheus &&
+            apt-get download -qq -o APT::Sandbox::User=root prometheus && dpkg -x prometheus_*.deb . && rm prometheus_*.deb)
     # openapi-generator runs on Java; where that cannot be installed its test is skipped
     command -v java >/dev/null ||
         (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless >/dev/null) ||

@@ -16,10 +16,11 @@ from support.server import RunningServer, free_port
 
 SECONDS = 120
 _CASES = Path(__file__).with_name("alerts.yaml")
+_BIN = Path(__file__).parent / "tools" / "prometheus" / "usr" / "bin"
 
 
 def test_alerts_fire_and_are_silent_when_they_must() -> None:
-    command = ["promtool", "test", "rules", _CASES]
+    command = [_BIN / "promtool", "test", "rules", _CASES]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -60,7 +61,9 @@ def prometheus(server: RunningServer, tmp_path: Path) -> Generator[httpx.Client]
     with (
         (tmp_path / "log").open("wb") as log,
         subprocess.Popen(
-            ["prometheus", *options, f"--web.listen-address={address}"], stdout=log, stderr=log
+            [_BIN / "prometheus", *options, f"--web.listen-address={address}"],
+            stdout=log,
+            stderr=log,
         ) as process,
         httpx.Client(base_url=f"http://{address}/api/v1", timeout=30) as client,
     ):
