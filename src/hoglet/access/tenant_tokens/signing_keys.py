@@ -107,12 +107,13 @@ class SigningKeys:
             Invalid: the token would be too long.
         """
         now = self._clock.now()
-        async with self._database.write() as session:
+        async with self._database.read() as session:
             row = await self._current(session, scope, now)
-            if row is None:
+        if row is None:
+            async with self._database.write() as session:
                 await self._lock_all(session, scope)
                 row = await self._current(session, scope, now) or await self._create(session, scope)
-            secret = self._secret(row) or ""
+        secret = self._secret(row) or ""
         expires_at = (now + timedelta(seconds=seconds)).replace(microsecond=0)
         token = sign_token(
             row.id,
