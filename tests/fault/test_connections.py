@@ -8,8 +8,10 @@ import json
 import socket
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -39,9 +41,13 @@ class LateReceiver(LocalHttp):
     """Answers after ``LATE_SECONDS``."""
 
     def __init__(self) -> None:
+        self.requests = 0
+        receiver = self
+
         class Late(Handler):
             def handle_any(self) -> None:
                 self.body()
+                receiver.requests += 1
                 time.sleep(LATE_SECONDS)
                 self.answer(200)
 
@@ -173,21 +179,44 @@ def test_requests_that_take_longer_than_headers_may_are_answered(
     """Also of IPv6 clients, and behind a proxy, whose connection is not its client's."""
     if not is_bindable(listening):
         pytest.skip("this machine has no IPv6")
-    settings = {"host": listening, "trust_proxy": "true", "request_header_seconds": "1"}
+    settings: dict[str, Any] = {
+        "host": listening,
+        "trust_proxy": "true",
+        "request_header_seconds": "1",
+    }
     server = RunningServer(tmp_path / "data", **settings).start()
     address = f"http://[::1]:{server.port}" if listening == "::" else server.url
     try:
         with closing(LateReceiver()) as receiver:
-            event = {"event": "e", "distinct_id": "a"}
-            run = {"globals": {"event": event}, "mock_async_functions": False}
-            hog = f"for (let i := 0; i < 3; i := i + 1) {{ fetch('{receiver.url}') }}"
-            program = {"type": "destination", "name": "late", "hog": hog}
-            created = server.client.post("/api/projects/1/hog_functions/", json=program)
-            path = f"/api/projects/1/hog_functions/{created.json()['id']}/invocations/"
+            path, run = late_run(server, receiver)
             for url, forwarded in [(server.url, ""), (address, ""), (server.url, "203.0.113.7")]:
                 headers = {"x-forwarded-for": forwarded}
                 answer = server.client.post(url + path, json=run, headers=headers)
                 assert (answer.status_code, answer.json()["status"]) == (200, "success")
+    finally:
+        server.stop()
+
+
+def late_run(server: RunningServer, receiver: LateReceiver) -> tuple[str, dict[str, Any]]:
+    """The path and the body of a request that takes three times ``LATE_SECONDS``."""
+    hog = f"for (let i := 0; i < 3; i := i + 1) {{ fetch('{receiver.url}') }}"
+    program = {"type": "destination", "name": "late", "hog": hog}
+    created = server.client.post("/api/projects/1/hog_functions/", json=program).json()
+    event = {"event": "e", "distinct_id": "a"}
+    run = {"globals": {"event": event}, "mock_async_functions": False}
+    return f"/api/projects/1/hog_functions/{created['id']}/invocations/", run
+
+
+def test_requests_in_progress_are_kept_when_connections_run_out(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path / "data", connections="64").start()
+    try:
+        with closing(LateReceiver()) as receiver, ThreadPoolExecutor(4) as clients:
+            path, run = late_run(server, receiver)
+            answers = [clients.submit(server.client.post, path, json=run) for _ in range(4)]
+            wait_for(lambda: receiver.requests >= 4)
+            with half_sent(server.port, HEADERS, 70):
+                assert [answer.result().status_code for answer in answers] == [200] * 4
+        assert "closed connections that made no progress" in server.log()
     finally:
         server.stop()
 
