@@ -81,6 +81,9 @@ _COMMON: dict[str, Any] = {
     "optimize_injective_functions_inside_uniq": 0,
     "max_query_size": 64 * 1024 * 1024,  # rows of system tables are in the query text
     "insert_distributed_sync": 1,
+    # In parallel, the engine parses more than 10 MB in parts with tokens of their own. A block that
+    # is inserted again with other contents has other parts, so some rows would be stored twice.
+    "input_format_parallel_parsing": 0,
     "async_insert": 0,  # rows are on disk, and tokens are looked up, when an insert returns
 }
 

@@ -268,6 +268,18 @@ async def test_the_same_token_is_inserted_once(warehouse: Warehouse, fresh_proje
     assert await count_logs(warehouse, fresh_project_id) == 10
 
 
+async def test_the_same_token_is_inserted_once_also_if_a_large_block_has_changed(
+    warehouse: Warehouse, fresh_project_id: int
+) -> None:
+    """A group that is processed again has its former events, with other properties of persons."""
+    token = uuid.uuid4().hex
+    for megabytes in (9, 13, 25):
+        rows = [log_row(fresh_project_id, "x" * megabytes * 10_000)] * 100
+        await warehouse.insert("log_entries", LOG_COLUMNS, rows, dedup_token=token)
+
+    assert await count_logs(warehouse, fresh_project_id) == 100
+
+
 async def test_equal_blocks_without_a_token_are_refused_as_duplicates_only_by_token(
     warehouse: Warehouse, fresh_project_id: int
 ) -> None:
