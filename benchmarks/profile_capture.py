@@ -56,7 +56,7 @@ SERVER_STAGES = {
     "concurrent/futures/": "idle threads",
 }
 WORKER_STAGES = {
-    "ingest/parse.py:_events_of": "parse",
+    "ingest/parse.py:_accepted": "parse",
     "events/parse.py": "parse",
     "events/elements.py": "parse",
     "definitions/observer.py": "observe properties",

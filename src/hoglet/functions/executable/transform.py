@@ -32,23 +32,28 @@ class Chain:
     Args:
         event: ``{"uuid", "event", "distinct_id", "properties", "timestamp"}``; not modified.
             Transformation notes of other servers in its properties are removed.
+
+    Attributes:
+        event: the event as the last transformation left it.
+        is_dropped: a transformation dropped it.
     """
 
     def __init__(self, event: EventGlobal) -> None:
         self.event = without_notes(event)
+        self.is_dropped = False
         self._notes: dict[str, list[str]] = {}
 
-    def take(self, transformation: "Transformation", result: TransformationResult) -> bool:
-        """Continue with a transformation's result; False if the event was dropped."""
+    def take(self, transformation: "Transformation", result: TransformationResult) -> None:
+        """Continue with a transformation's result."""
         if result.event is None:
-            return False
+            self.is_dropped = True
+            return
         self.event = without_notes(result.event)
         note = f"{_NOTE}{result.outcome}"
         if note in self._notes:
             self._notes[note].append(transformation.label)
         else:
             self._notes[note] = [transformation.label]
-        return True
 
     def finish(self) -> EventGlobal:
         """The event to store: with ``$transformations_succeeded`` and similar properties."""

@@ -1,7 +1,8 @@
 """First phase of a group, in the worker: parse, transform, determine lookups. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import batched
 
 import msgspec
 import orjson
@@ -31,20 +32,26 @@ from hoglet.pipeline.ingest.ipc import (
 from hoglet.pipeline.ingest.transform import GroupTransformer
 
 _VALUE_CHARACTERS = 100
+# Each step is done for a block of events before the next step: code that is repeated at once is
+# still in the processor's caches, see docs/adr/0080-steps-for-blocks-of-events.md.
+_BLOCK = 256
 
 
 class ParsedEvent(msgspec.Struct, gc=False):
-    """An event between the two phases; nothing in it refers to it."""
+    """An event between the two phases; nothing in it refers to it.
+
+    What it does to persons and groups is known once it is transformed, see :func:`_derive`.
+    """
 
     event: Event
     received_at: datetime
     is_historical: bool
     has_own_uuid: bool
-    effect: PersonUpdate | None
-    has_profile: bool
-    groups: dict[str, str] | None
-    group_effect: GroupUpdate | None
-    trace: str | None = None
+    trace: str | None
+    effect: PersonUpdate | None = None
+    has_profile: bool = True
+    groups: dict[str, str] | None = None
+    group_effect: GroupUpdate | None = None
 
 
 class FunctionSet:
@@ -88,16 +95,14 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
     transformer = GroupTransformer(transformations, functions.project, tally, functions.conditions)
     readings: list[ParsedEvent] = []
     warnings: list[tuple[str, Properties]] = []
-    for part in request.parts:
-        for event, own_uuid, historical in _events_of(part, warnings):
-            result = transformer.apply(event)
-            if result is None:
-                continue
-            chain_elements(result.properties)
-            reading = _reading(result, part.received_at, own_uuid=own_uuid, historical=historical)
-            reading.trace = part.trace
-            readings.append(reading)
-            observer.observe_event(result.event, result.properties, part.received_at)
+    for accepted in batched(_accepted(request.parts, warnings), _BLOCK):
+        stays = transformer.apply([parsed.event for parsed in accepted])
+        block = [parsed for parsed, is_left in zip(accepted, stays, strict=True) if is_left]
+        for parsed in block:
+            _derive(parsed)
+        for parsed in block:
+            observer.observe_event(parsed.event.event, parsed.event.properties, parsed.received_at)
+        readings += block
     return ParsedBatch(request, functions, readings, tally, observer, warnings)
 
 
@@ -119,25 +124,26 @@ def lookups_needed(group: ParsedBatch) -> LookupRequest:
     )
 
 
-def _events_of(
-    part: Part, warnings: list[tuple[str, Properties]]
-) -> Iterator[tuple[Event, bool, bool]]:
-    """The accepted events of a request, with ``(has its own uuid, is historical)``."""
-    batch = incoming.batch_of(orjson.loads(part.body), {})
-    first_uuid = part.job_id.int
-    for index, raw in enumerate(batch.events, part.first):
-        # Derived from the job's id, so that it is the same if the group is processed again.
-        accepted = incoming.accept(
-            raw, sent_at=part.sent_at, received_at=part.received_at, made_up=first_uuid + index
-        )
-        if accepted is None:
-            continue
-        event, own_uuid = accepted
-        if event.timestamp is part.received_at and raw.get("timestamp") is not None:
-            warnings.append(_ignored_timestamp(event, raw["timestamp"]))
-        if part.ip is not None:
-            event.properties.setdefault("$ip", part.ip)
-        yield event, own_uuid, batch.historical
+def _accepted(
+    parts: Sequence[Part], warnings: list[tuple[str, Properties]]
+) -> Iterator[ParsedEvent]:
+    """The accepted events of the requests."""
+    for part in parts:
+        batch = incoming.batch_of(orjson.loads(part.body), {})
+        first_uuid = part.job_id.int
+        for index, raw in enumerate(batch.events, part.first):
+            # Derived from the job's id, so that it is the same if the group is processed again.
+            accepted = incoming.accept(
+                raw, sent_at=part.sent_at, received_at=part.received_at, made_up=first_uuid + index
+            )
+            if accepted is None:
+                continue
+            event, own_uuid = accepted
+            if event.timestamp is part.received_at and raw.get("timestamp") is not None:
+                warnings.append(_ignored_timestamp(event, raw["timestamp"]))
+            if part.ip is not None:
+                event.properties.setdefault("$ip", part.ip)
+            yield ParsedEvent(event, part.received_at, batch.historical, own_uuid, part.trace)
 
 
 def _ignored_timestamp(event: Event, timestamp: object) -> tuple[str, Properties]:
@@ -146,17 +152,12 @@ def _ignored_timestamp(event: Event, timestamp: object) -> tuple[str, Properties
     return "ignored_invalid_timestamp", {**example, "timestamp": str(timestamp)[:_VALUE_CHARACTERS]}
 
 
-def _reading(
-    event: Event, received_at: datetime, *, own_uuid: bool, historical: bool
-) -> ParsedEvent:
+def _derive(parsed: ParsedEvent) -> None:
+    """Set what a transformed event does to persons and groups."""
+    event = parsed.event
     properties: Properties = event.properties
-    return ParsedEvent(
-        event=event,
-        received_at=received_at,
-        is_historical=historical,
-        has_own_uuid=own_uuid,
-        effect=person_update_of(event.event, properties),
-        has_profile=processes_person(properties),
-        groups=groups_of(properties),
-        group_effect=group_update_of(event.event, properties),
-    )
+    chain_elements(properties)
+    parsed.effect = person_update_of(event.event, properties)
+    parsed.has_profile = processes_person(properties)
+    parsed.groups = groups_of(properties)
+    parsed.group_effect = group_update_of(event.event, properties)

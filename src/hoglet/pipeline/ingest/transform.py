@@ -61,16 +61,22 @@ class GroupTransformer:
         self._overrun_ms = 0.0
         self._tally = tally
 
-    def apply(self, event: Event) -> Event | None:
-        """Run all transformations on an event; None if one of them drops it."""
+    def apply(self, events: Sequence[Event]) -> list[bool]:
+        """Run all transformations on events; False for each that one of them drops."""
         if not self._transformations:
-            drop_notes(event.properties)
-            return event
-        chain = Chain(_plain(event))
+            for event in events:
+                drop_notes(event.properties)
+            return [True] * len(events)
+        chains = [Chain(_plain(event)) for event in events]
         for transformation in self._transformations:
-            if not chain.take(transformation, self._run(transformation, chain.event)):
-                return None
-        return _changed(event, chain.finish())
+            passing = [chain for chain in chains if not chain.is_dropped]
+            results = [self._run(transformation, chain.event) for chain in passing]
+            for chain, result in zip(passing, results, strict=True):
+                chain.take(transformation, result)
+        for event, chain in zip(events, chains, strict=True):
+            if not chain.is_dropped:
+                _change(event, chain.finish())
+        return [not chain.is_dropped for chain in chains]
 
     def _run(self, transformation: Transformation, event: EventGlobal) -> TransformationResult:
         function_id = transformation.function.id
@@ -134,14 +140,13 @@ def _plain(event: Event) -> EventGlobal:
     }
 
 
-def _changed(event: Event, to: EventGlobal) -> Event:
+def _change(event: Event, to: EventGlobal) -> None:
     event.properties = to["properties"]
     name, distinct_id = to["event"], to["distinct_id"]
     if name is not event.event:
         event.event = _cut(name, MAX_NAME_LENGTH) or event.event
     if distinct_id is not event.distinct_id:
         event.distinct_id = _cut(distinct_id, MAX_DISTINCT_ID_LENGTH) or event.distinct_id
-    return event
 
 
 def _cut(text: str, limit: int) -> str:
