@@ -109,7 +109,7 @@ class PropertyDefinitionService(DefinitionEditor):
             raise built_in()
         fields = sent(changes)
         async with self._database.write() as session:
-            row = await _property(session, scope.project.id, definition_id)
+            row = await _property(session, scope.project.id, definition_id, lock=True)
             before = logged_fields(row)
             if "property_type" in fields:
                 row.property_type = changes.property_type
@@ -133,7 +133,7 @@ class PropertyDefinitionService(DefinitionEditor):
         if definition_id.startswith(BUILT_IN):
             raise built_in()
         async with self._database.write() as session:
-            row = await _property(session, scope.project.id, definition_id)
+            row = await _property(session, scope.project.id, definition_id, lock=True)
             await self._record(session, scope, row, "deleted", {})
             # Keeps the form of its values, which is needed to read stored values after a restore.
             row.is_deleted, row.id = True, new_id()
@@ -158,11 +158,12 @@ class PropertyDefinitionService(DefinitionEditor):
 
 
 async def _property(
-    session: AsyncSession, project_id: int, definition_id: str
+    session: AsyncSession, project_id: int, definition_id: str, *, lock: bool = False
 ) -> PropertyDefinitionRow:
     row = PropertyDefinitionRow
     rows = select(row).where(row.project_id == project_id, row.id == parse_id(definition_id))
-    definition = await session.scalar(rows.where(~row.is_deleted))
+    rows = rows.where(~row.is_deleted)
+    definition = await session.scalar(rows.with_for_update() if lock else rows)
     if definition is None:
         raise NotFound
     return definition

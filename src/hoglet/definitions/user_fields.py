@@ -53,7 +53,7 @@ class DefinitionEditor:
         row.updated_at, row.updated_by_id = self._clock.now(), scope.user_id
 
     async def _new_version(self, session: AsyncSession, project_id: int) -> None:
-        project = await find_project(session, project_id)
+        project = await find_project(session, project_id, lock=True)
         if project is not None:
             version = {"definitions_version": project.definitions_version + 1}
             await update_project(session, project_id, version, project.updated_at)

@@ -207,15 +207,28 @@ class EventsRepository:
         self, session: AsyncSession, counts: Sequence[Any], at: datetime
     ) -> None:
         """Add counts of :class:`hoglet.events.warnings.WarningCount` to those of the day."""
-        for count in counts:
-            row = await session.get(IngestionWarningRow, (count.project_id, count.kind, at.date()))
-            if row is None:
-                row = IngestionWarningRow(
-                    project_id=count.project_id, kind=count.kind, day=at.date(), count=0
-                )
-                session.add(row)
-            row.count += count.count
-            row.example, row.last_at = count.example, at
+        rows = [
+            {
+                "project_id": count.project_id,
+                "kind": count.kind,
+                "day": at.date(),
+                "count": count.count,
+                "example": count.example,
+                "last_at": at,
+            }
+            for count in sorted(counts, key=lambda count: (count.project_id, count.kind))
+        ]
+        statement = insert_into(session, IngestionWarningRow)
+        given = statement.excluded
+        added = statement.on_conflict_do_update(
+            index_elements=["project_id", "kind", "day"],
+            set_={
+                "count": IngestionWarningRow.count + given.count,
+                "example": given.example,
+                "last_at": given.last_at,
+            },
+        )
+        await insert_rows(session, added, rows)
 
     async def warnings(self, session: AsyncSession, project_id: int) -> list[IngestionWarningRow]:
         """A project's ingestion warnings, newest first."""

@@ -15,11 +15,16 @@ from sqlalchemy import select
 from hoglet.access.api_keys.personal import MAX_KEYS
 from hoglet.access.api_keys.secret import MAX_KEYS as MAX_SECRET_KEYS
 from hoglet.access.bootstrap import ensure_first_project
+from hoglet.access.tables import ProjectRow
 from hoglet.access.tenant_tokens.signing_keys import MAX_KEYS as MAX_SIGNING
 from hoglet.app.http.application import build_application
 from hoglet.app.services.container import Services, open_services
 from hoglet.app.services.features import build_features
+from hoglet.definitions.tables import PropertyDefinitionRow
 from hoglet.endpoints.tables import MaterializationRow
+from hoglet.events.repository import EventsRepository
+from hoglet.events.tables import DistinctIdRow, PersonRow
+from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions.tables import DeadLetterRow
 from hoglet.kit.clock import new_id
 from hoglet.settings import Settings
@@ -37,9 +42,9 @@ ROUNDS = range(5)
 class Pair:
     """Clients of two servers; the requests of :meth:`together` alternate between them."""
 
-    def __init__(self, clients: list[httpx.AsyncClient], services: Services) -> None:
+    def __init__(self, clients: list[httpx.AsyncClient], services: list[Services]) -> None:
         self.clients = clients
-        self.services = services
+        self.services, self.other = services
 
     async def send(self, method: str, path: str, body: Any = None, server: int = 0) -> Any:
         response = await self.clients[server].request(method, path, json=body)
@@ -87,7 +92,7 @@ async def pair(
             )
             clients.append(await stack.enter_async_context(client))
             opened.append(services)
-        yield Pair(clients, opened[0])
+        yield Pair(clients, opened)
 
 
 async def test_no_update_is_lost(pair: Pair) -> None:
@@ -232,8 +237,129 @@ async def test_cohorts_do_not_depend_on_one_another(pair: Pair) -> None:
         assert sorted(each.status_code for each in saved) == [200, 400]
 
 
+async def test_members_that_are_added_at_once_are_all_counted(pair: Pair) -> None:
+    ids = await _add_persons(pair, 16)
+    for number in ROUNDS:
+        body = {"name": f"static {number}", "is_static": True}
+        cohort = await pair.send("POST", COHORTS, body | {"_create_static_person_ids": []})
+        path = f"{COHORTS}/{cohort['id']}"
+
+        await pair.together(
+            *(
+                ("PATCH", f"{path}/add_persons_to_static_cohort", {"person_ids": [each]})
+                for each in ids
+            )
+        )
+
+        assert (await pair.send("GET", path))["count"] == len(ids)
+
+
 def _criteria(criterion: dict[str, Any]) -> dict[str, Any]:
     return {"filters": {"properties": {"type": "AND", "values": [criterion]}}}
+
+
+async def _add_persons(pair: Pair, count: int, *, distinct_ids: int = 1) -> list[str]:
+    """New persons; their distinct ids are ``<id> 0``, ``<id> 1``, …."""
+    ids = [new_id() for _ in range(count)]
+    now = pair.services.clock.now()
+    async with pair.services.database.write() as session:
+        for each in ids:
+            values = {"properties": "{}", "created_at": now, "is_identified": False, "version": 1}
+            session.add(PersonRow(id=each, project_id=1, **values))
+            for number in range(distinct_ids):
+                name = f"{each} {number}"
+                session.add(
+                    DistinctIdRow(project_id=1, distinct_id=name, person_id=each, version=0)
+                )
+    return [str(each) for each in ids]
+
+
+async def test_persons_are_deleted_once_in_any_order(pair: Pair) -> None:
+    for _ in ROUNDS:
+        ids = await _add_persons(pair, 50)
+        requests = [{"ids": given, "delete_events": True} for given in (ids, ids[::-1])]
+
+        deleted = await pair.together(
+            *(("POST", f"{PROJECT}/persons/bulk_delete", body) for body in requests * 2)
+        )
+        single = await _add_persons(pair, 1)
+        alone = await pair.together(*[("DELETE", f"{PROJECT}/persons/{single[0]}", None)] * 4)
+
+        assert [each.status_code for each in deleted] == [202] * 4
+        assert sum(each.json()["persons_deleted"] for each in deleted) == len(ids)
+        assert sorted(each.status_code for each in alone) == [202, 404, 404, 404]
+
+
+async def test_a_distinct_id_is_split_off_once_and_one_stays(pair: Pair) -> None:
+    for _ in ROUNDS:
+        (person,) = await _add_persons(pair, 1, distinct_ids=2)
+        path = f"{PROJECT}/persons/{person}/split"
+        bodies = [{"distinct_ids_to_split": [f"{person} {number}"]} for number in (0, 0, 1, 1)]
+
+        split = await pair.together(*(("POST", path, body) for body in bodies))
+
+        assert sorted(each.status_code for each in split) == [201, 400, 400, 400]
+        stored = await pair.send("GET", f"{PROJECT}/persons/{person}")
+        assert len(stored["distinct_ids"]) == 1
+
+
+async def _add_property(pair: Pair) -> str:
+    """The path of a new property definition in the API."""
+    id_, now = new_id(), pair.services.clock.now()
+    values = {"kind": "event", "name": f"p {id_}", "property_type": "String", "first_seen_at": now}
+    async with pair.services.database.write() as session:
+        session.add(PropertyDefinitionRow(id=id_, project_id=1, **values))
+    return f"{PROJECT}/property_definitions/{id_}"
+
+
+async def test_a_property_is_not_both_hidden_and_verified(pair: Pair) -> None:
+    for _ in ROUNDS:
+        path = await _add_property(pair)
+        changes = {"hidden": True, "verified": True}
+
+        await pair.together(*(("PATCH", path, {name: value}) for name, value in changes.items()))
+        stored = await pair.send("GET", path)
+        ended = await pair.together(*[("DELETE", path, None)] * 4)
+
+        assert [stored["hidden"], stored["verified"]].count(True) == 1
+        assert sorted(each.status_code for each in ended) == [204, 404, 404, 404]
+
+
+async def test_each_change_of_a_type_is_a_new_version_of_the_definitions(pair: Pair) -> None:
+    """A server that has read the definitions reads them again when their version changes."""
+    paths = [await _add_property(pair) for _ in range(8)]
+    before = await _definitions_version(pair)
+
+    changed = await pair.together(
+        *(("PATCH", each, {"property_type": "Numeric"}) for each in paths)
+    )
+
+    assert [each.status_code for each in changed] == [200] * len(paths)
+    assert await _definitions_version(pair) == before + len(paths)
+
+
+async def _definitions_version(pair: Pair) -> int:
+    async with pair.services.database.read() as session:
+        return (await session.scalars(select(ProjectRow.definitions_version))).one()
+
+
+async def test_warnings_of_all_servers_are_counted(pair: Pair) -> None:
+    services = [pair.services, pair.other]
+    for number in ROUNDS:
+        warnings = [
+            IngestionWarnings(each.database, EventsRepository(), each.clock)
+            for each in services * 2
+        ]
+        for each in warnings:
+            each.note(1, f"kind {number}", {"event": "e"})
+            each.note(1, "kind", {"event": "e"})
+
+        await asyncio.gather(*(each.flush() for each in warnings))
+
+    async with pair.services.database.read() as session:
+        stored = await EventsRepository().warnings(session, 1)
+    counts = {row.kind: row.count for row in stored}
+    assert counts == {"kind": 4 * len(ROUNDS)} | {f"kind {number}": 4 for number in ROUNDS}
 
 
 async def test_limits_of_keys_hold(pair: Pair) -> None:

@@ -4,12 +4,13 @@ Source: docs/spec/data-and-queries.md#33-static-cohorts.
 """
 
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from itertools import batched
 from typing import Any
 from uuid import UUID
 
 import orjson
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
@@ -124,13 +125,12 @@ class StaticCohorts(MemberComputation, frozen=True):
             revision, key = fresh.revision, key_of(fresh)
         await self.members.put(key, added, revision=revision)
         await self.members.put(key, removed, revision=revision, is_deleted=True)
-        count = await self.members.count(key)
-        async with self.database.write() as session:
-            fresh = await repository.find_locked(session, row.id)
-            if fresh is not None:
-                fresh.count = count
-                if fresh.is_static:
-                    fresh.last_calculation = self.clock.now()
+
+        async def store(_: AsyncSession, current: CohortRow) -> None:
+            if current.is_static:
+                current.last_calculation = self.clock.now()
+
+        await self._count(row.id, store)
         self.changed()
 
     async def _store_upload(self, project: Project, row: CohortRow, upload_id: UUID) -> None:
@@ -183,26 +183,42 @@ class StaticCohorts(MemberComputation, frozen=True):
             return row.revision
 
     async def _settle(self, cohort_id: int, upload_id: UUID | None) -> None:
-        async with self.database.read() as session:
-            row = await repository.find_locked(session, cohort_id)
-        if row is None:
-            return
-        count = await self.members.count(key_of(row))
-        now = self.clock.now()
-        async with self.database.write() as session:
-            fresh = await repository.find_locked(session, cohort_id)
-            if fresh is None:
-                return
+        async def store(session: AsyncSession, current: CohortRow) -> None:
             if upload_id is not None:
                 await repository.drop_upload(session, upload_id)
-            clear_errors(fresh)
-            fresh.count, fresh.last_calculation = count, now
-            fresh.version = fresh.pending_version
-            created = await repository.calculation(session, fresh.calculation_id)
+            clear_errors(current)
+            current.last_calculation = self.clock.now()
+            current.version = current.pending_version
+            created = await repository.calculation(session, current.calculation_id)
             if created is not None:
-                created.finished_at, created.count = now, count
+                created.finished_at, created.count = current.last_calculation, current.count
                 created.error = created.error_code = None
+
+        await self._count(cohort_id, store)
         self.changed()
+
+    async def _count(
+        self, cohort_id: int, store: Callable[[AsyncSession, CohortRow], Awaitable[None]]
+    ) -> None:
+        """Count the members and store their number, and what ``store`` writes.
+
+        If another change stored a number meanwhile, it may have counted later: count again.
+        """
+        while True:
+            async with self.database.read() as session:
+                counted = await session.get(CohortRow, cohort_id)
+            if counted is None:
+                return
+            count = await self.members.count(key_of(counted))
+            async with self.database.write() as session:
+                current = await repository.find_locked(session, cohort_id)
+                if current is None:
+                    return
+                if (current.revision, key_of(current)) == (counted.revision, key_of(counted)):
+                    current.revision += 1
+                    current.count = count
+                    await store(session, current)
+                    return
 
 
 def key_of(row: CohortRow) -> tuple[int, int, int]:

@@ -93,14 +93,21 @@ async def find_by_distinct_ids(
 
 
 async def load_persons(
-    session: AsyncSession, project_id: int, ids: Sequence[UUID]
+    session: AsyncSession, project_id: int, ids: Sequence[UUID], *, lock: bool = False
 ) -> list[PersonRecord]:
-    """The existing persons with these UUIDs, in the order of ``ids``."""
+    """The existing persons with these UUIDs, in the order of ``ids``.
+
+    ``lock`` locks them until the transaction ends, in that order: sort the ids, as groups of events
+    do. Distinct ids are only given to a person, or taken away, under its lock.
+    """
     persons: dict[UUID, PersonRow] = {}
     names: dict[UUID, list[str]] = {}
     for start in range(0, len(ids), _IDS_PER_STATEMENT):
         part = ids[start : start + _IDS_PER_STATEMENT]
-        for row in await session.scalars(_of_project(PersonRow, PersonRow.id, project_id, part)):
+        rows = _of_project(PersonRow, PersonRow.id, project_id, part)
+        if lock:
+            rows = rows.order_by(PersonRow.id).with_for_update()
+        for row in await session.scalars(rows):
             persons[row.id] = row
         statement = _of_project(DistinctIdRow, DistinctIdRow.person_id, project_id, part)
         for row in await session.scalars(statement.order_by(DistinctIdRow.distinct_id)):

@@ -27,7 +27,7 @@ from hoglet.pipeline.persons.schemas import (
     Split,
     read_flag,
 )
-from hoglet.pipeline.persons.splits import PersonSplits
+from hoglet.pipeline.persons.splits import PersonSplits, none_stays
 from hoglet.web.json_response import JsonResponse
 from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
@@ -58,13 +58,13 @@ async def delete_persons(request: Request, scope: Writer) -> Response:
     if (body.ids is None) == (body.distinct_ids is None):
         raise Invalid("Send either `ids` or `distinct_ids`.", attr="ids")
     persons = await _persons(request, scope, body)
-    await _services(request).deletions.request(
+    existing = await _services(request).deletions.request(
         scope, persons, delete_events=body.delete_events, keep_person=body.keep_person
     )
     return JsonResponse(
         {
-            "persons_found": len(persons),
-            "persons_deleted": 0 if body.keep_person else len(persons),
+            "persons_found": existing,
+            "persons_deleted": 0 if body.keep_person else existing,
             "events_queued_for_deletion": body.delete_events,
             "recordings_queued_for_deletion": False,
             "deletion_errors": [],
@@ -115,9 +115,11 @@ async def delete_person(request: Request, person_id: str, scope: Writer) -> Resp
     keep_person = read_flag(query, "keep_person")
     read_flag(query, "delete_recordings")
     person = await service_of(request).find(scope.project.id, person_id)
-    await _services(request).deletions.request(
+    existing = await _services(request).deletions.request(
         scope, [person], delete_events=delete_events, keep_person=keep_person
     )
+    if not existing:
+        raise NotFound
     return Response(status_code=202)
 
 
@@ -147,7 +149,7 @@ def _split_off(person: PersonRecord, body: Split) -> list[str]:
     if listed is None:
         return [name for name in person.distinct_ids if name != main]
     if set(listed) == set(person.distinct_ids):
-        raise Invalid("At least one distinct id must stay with the person.", attr=attr)
+        raise none_stays(attr)
     return listed
 
 

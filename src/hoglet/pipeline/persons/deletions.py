@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog
 from hoglet.access.principals import ProjectScope
-from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.persons.repository import PersonRecord, load_persons
 from hoglet.events.spool import SPOOL_QUEUE
 from hoglet.events.tables import (
     DistinctIdRow,
@@ -95,13 +95,19 @@ class PersonDeletions:
         *,
         delete_events: bool,
         keep_person: bool,
-    ) -> None:
-        """Delete persons; with ``delete_events`` also their events, in the background."""
+    ) -> int:
+        """Delete persons; with ``delete_events`` also their events, in the background.
+
+        Returns:
+            The number of persons that still existed: others were deleted or merged meanwhile.
+        """
         if keep_person and not delete_events:
-            return
+            return len(persons)
         now = self._clock.now()
+        ids = sorted({person.id for person in persons})
         async with self._database.write() as session:
-            for person in persons:
+            existing = await load_persons(session, scope.project.id, ids, lock=True)
+            for person in existing:
                 row = PersonDeletionRow(
                     id=new_id(),
                     project_id=scope.project.id,
@@ -117,6 +123,7 @@ class PersonDeletions:
                 if not keep_person:
                     await self._delete(session, scope, person)
         self._dependents.drop_results()
+        return len(existing)
 
     async def find_requests(
         self, project_id: int, *, is_done: bool | None, person_id: UUID | None

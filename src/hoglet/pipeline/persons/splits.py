@@ -17,11 +17,11 @@ from hoglet.events.persons.model import (
     PersonStoreState,
     person_id_of,
 )
-from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.persons.repository import PersonRecord, load_persons
 from hoglet.events.repository import EventsRepository
 from hoglet.events.tables import DistinctIdRow, PersonRow
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import Invalid
+from hoglet.kit.errors import Invalid, NotFound
 from hoglet.pipeline.ingest.replication import WarehouseReplicator, person_rows
 from hoglet.store.database import Database
 
@@ -49,11 +49,16 @@ class PersonSplits:
         """Give each of these distinct ids a new person without properties.
 
         Raises:
-            Invalid: one of them does not belong to the person.
+            NotFound: the person was deleted or merged meanwhile.
+            Invalid: one of them does not belong to the person, or none would stay with it.
         """
         project_id = scope.project.id
         async with self._database.write() as session:
+            if not await load_persons(session, project_id, [person.id], lock=True):
+                raise NotFound
             versions = await _versions(session, project_id, person.id)
+            if not versions.keys() - set(distinct_ids):
+                raise none_stays("distinct_ids_to_split")
             changes = PersonStoreState()
             for distinct_id in dict.fromkeys(distinct_ids):
                 if distinct_id not in versions:
@@ -91,6 +96,11 @@ class PersonSplits:
         # The warehouse may have a lower version of a person with this id that was merged away.
         first_version = int(now.timestamp() * 1000)
         return PersonState(new, "{}", now, False, first_version)
+
+
+def none_stays(attr: str) -> Invalid:
+    """The refusal to split off all distinct ids of a person."""
+    return Invalid("At least one distinct id must stay with the person.", attr=attr)
 
 
 async def _versions(session: AsyncSession, project_id: int, person_id: UUID) -> dict[str, int]:
