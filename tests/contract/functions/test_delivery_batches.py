@@ -65,6 +65,47 @@ async def test_a_stopping_server_runs_what_waits(hoglet, runs, receiver):
     assert receiver.paths() == ["/a-b"]
 
 
+async def _change_while_waiting(hoglet, runs, receiver, **changes):
+    """Change a function while a batch of two events waits for a third one, then send that."""
+    function = await destination(hoglet, posting(receiver))
+    await runs.trigger(function, *"ab")
+    await runs.executor._lease_some()
+    while runs.executor._batches.waiting.total() < 2:  # noqa: ASYNC110 (polls on purpose)
+        await asyncio.sleep(0.01)
+    assert (await hoglet.patch(function["id"], **changes)).status_code == 200
+    runs.executor._batches.stop()  # as after max_seconds
+    await runs.work()
+
+
+@pytest.mark.parametrize("change", [{"enabled": False}, {"deleted": True}])
+async def test_a_function_that_is_switched_off_runs_no_batch_that_waits(
+    hoglet, runs, receiver, change
+):
+    await _change_while_waiting(hoglet, runs, receiver, **change)
+
+    assert receiver.paths() == []
+    assert "success/succeeded" not in await runs.counts()
+    logged = [entry.message for entry in await runs.lines_of_log("WARN")]
+    assert logged == ["Not run: the function is disabled"] * 2 * ("enabled" in change)
+
+
+async def test_a_batch_that_waits_runs_the_code_that_was_saved_meanwhile(hoglet, runs, receiver):
+    hog = f"fetch(f'{receiver.url}/new-{{length(events)}}')"
+    await _change_while_waiting(hoglet, runs, receiver, hog=hog)
+
+    assert receiver.paths() == ["/new-2"]
+    assert (await runs.counts())["success/succeeded"] == 2
+
+
+async def test_events_that_wait_run_alone_once_their_function_has_no_batches(
+    hoglet, runs, receiver
+):
+    hog = f"fetch(f'{receiver.url}/{{event.event}}')"
+    await _change_while_waiting(hoglet, runs, receiver, hog=hog, delivery=None)
+
+    assert sorted(receiver.paths()) == ["/a", "/b"]
+
+
 async def test_what_waited_in_a_killed_process_runs_in_the_next(hoglet, runs, receiver):
     function = await destination(hoglet, posting(receiver))
     await runs.trigger(function, *"ab")

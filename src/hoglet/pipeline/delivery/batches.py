@@ -4,6 +4,8 @@ Each event keeps its own run and thus its own job: a killed process loses nothin
 retried, dead-lettered and redriven individually. A leased run waits here, without taking a slot,
 until ``max_events`` runs have gathered or the first one has waited ``max_seconds``.
 
+Batches can wait for minutes, so each runs with the function as it is when the waiting ends.
+
 A batch that fails before its first host call is split in half repeatedly, to isolate the event that
 makes it fail. After a host call it is not split: the receiver may have accepted the request.
 
@@ -14,12 +16,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.json_types import Globals
+from hoglet.functions.loader import FunctionCache
 from hoglet.functions.runtime.journal import RunJournal
 from hoglet.functions.runtime.messages import EventResult, Step
 from hoglet.kit.clock import Clock
@@ -32,6 +36,10 @@ WAITING_BYTES = 64 * 1024 * 1024  # of all open batches; beyond it, they run imm
 _UUIDS_PER_LINE = 100
 
 type _Key = tuple[tuple[str, int], int | None, int]
+
+
+class NotBatched(Exception):
+    """The function was switched off or has no batches any more: start the run again."""
 
 
 class _Member(msgspec.Struct, eq=False):
@@ -58,11 +66,17 @@ class BatchRunner:
     Concurrency: any number of tasks can call :meth:`run`. Runs of the same function, mapping and
     attempt share batches.
 
+    Args:
+        functions: loads functions.
+        runner: executes programs.
+        clock: the current time.
+
     Attributes:
         waiting: number of runs in open batches, by lane.
     """
 
-    def __init__(self, runner: InvocationRunner, clock: Clock) -> None:
+    def __init__(self, functions: FunctionCache, runner: InvocationRunner, clock: Clock) -> None:
+        self._functions = functions
         self._runner = runner
         self._clock = clock
         self._open: dict[_Key, _OpenBatch] = {}
@@ -72,7 +86,11 @@ class BatchRunner:
         self.waiting = Counter[str | None]()
 
     async def run(self, function: ExecutableFunction, invoke: InvokeV1, job: Job) -> RunOutcome:
-        """Execute a run in a batch with others; returns the outcome of this run."""
+        """Execute a run in a batch with others; returns the outcome of this run.
+
+        Raises:
+            NotBatched: nothing was run, because the function was changed meanwhile.
+        """
         loop = asyncio.get_running_loop()
         member = _Member(invoke, job.lane, len(job.payload), loop.create_future())
         settings = function.delivery.batch
@@ -112,7 +130,8 @@ class BatchRunner:
     async def _execute(self, batch: _OpenBatch) -> None:
         members = [member for member in batch.members if not member.done.done()]
         try:
-            outcomes = await self._outcomes(batch.function, [each.invoke for each in members])
+            function = await self._current(batch.function)
+            outcomes = await self._outcomes(function, [each.invoke for each in members])
         except BaseException as error:  # raised in the waiting tasks
             for member in members:
                 if not member.done.done():
@@ -123,6 +142,12 @@ class BatchRunner:
         for member, outcome in zip(members, outcomes, strict=True):
             if not member.done.done():
                 member.done.set_result(outcome)
+
+    async def _current(self, function: ExecutableFunction) -> ExecutableFunction:
+        current = await self._functions.get(function.project_id, UUID(function.id), present=True)
+        if current is None or not current.enabled or not current.is_batched:
+            raise NotBatched
+        return current
 
     async def _outcomes(
         self, function: ExecutableFunction, invokes: Sequence[InvokeV1]

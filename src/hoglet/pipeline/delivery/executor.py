@@ -22,7 +22,7 @@ from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
 from hoglet.kit import tracing
 from hoglet.kit.clock import Clock, until_tick
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.batches import BatchRunner
+from hoglet.pipeline.delivery.batches import BatchRunner, NotBatched
 from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
 from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunRecord
@@ -98,7 +98,7 @@ class Executor:
         self._completions = stages.completions
         self._functions = stages.functions
         self._runner = stages.runner
-        self._batches = BatchRunner(stages.runner, clock)
+        self._batches = BatchRunner(stages.functions, stages.runner, clock)
         self._hosts = stages.hosts
         self._clock = clock
         self._running: dict[asyncio.Task[None], Job] = {}
@@ -281,7 +281,11 @@ class Executor:
         elif _lost_leases(job) > MAX_LOST_LEASES:
             await self._give_up(job, invoke)
         else:
-            ending = await self._run(job, function, invoke)
+            try:
+                ending = await self._run(job, function, invoke)
+            except NotBatched:
+                await self._advance(job, invoke, span)
+                return
             if ending.host_unavailable:
                 self._defer_lane(job.lane, ending.run_at)
             if ending.step is not None and ending.step.outcome == "failed":
