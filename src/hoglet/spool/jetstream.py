@@ -41,6 +41,8 @@ from hoglet.spool.wakeups import Wakeups
 
 _MAX_MESSAGES = 1000  # per read
 _AGAIN_SECONDS = 0.1
+# A server that only appends reads the stream's settings this often, one request each time.
+_SETTINGS_SECONDS = 1.0
 
 log = structlog.get_logger()
 
@@ -55,6 +57,7 @@ class JetStreamLog:
         self.losses = 0
         self._owner: str | None = None
         self._unsuitable: str | None = None  # since somebody changed the stream's settings
+        self._settings_read_at = 0.0
         self._payload_bytes = 0
         self._highest = 0  # of all positions that were seen
         self._lowest = 0  # of the stream's messages, when its state was last read
@@ -71,6 +74,10 @@ class JetStreamLog:
 
         If the connection breaks, it retries for a few seconds with the same message ids.
         """
+        if time.monotonic() - self._settings_read_at > _SETTINGS_SECONDS:
+            self._settings_read_at = time.monotonic()  # other requests do not wait for it
+            with contextlib.suppress(SpoolUnavailable):  # publishing says so, after its retries
+                await self._info()
         if self._unsuitable is not None:
             raise SpoolUnavailable(f"{self._unsuitable}: change it back.")
         call = uuid4().hex
@@ -186,6 +193,7 @@ class JetStreamLog:
         if unsuitable is not None and unsuitable != self._unsuitable:
             log.error(unsuitable, action="spool_unsuitable")
         self._unsuitable = unsuitable
+        self._settings_read_at = time.monotonic()
 
     async def _read(self, partition: int, after: int, limit_bytes: int) -> list[SpoolEntry]:
         request = {

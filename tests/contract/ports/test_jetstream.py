@@ -181,6 +181,35 @@ async def test_a_stream_that_is_changed_by_hand_takes_no_more_entries_that_it_co
     await client.close()
 
 
+async def test_a_server_that_only_appends_notices_changed_settings(nats_broker: NatsServer) -> None:
+    """One with the role ``api`` reads no entries."""
+    url = nats_broker.url(f"test-{uuid4().hex}")
+    client = await nats.connect(f"nats://{nats_broker.address}")
+    context = client.jetstream()
+    async with opened(url) as log:
+        config = (await context.stream_info(nats_address(url).stream)).config
+        changed = await context.update_stream(config, max_age=3600)
+        await _append_until(log, is_refused=True)
+
+        await context.update_stream(changed.config, max_age=0)
+        await _append_until(log, is_refused=False)
+    await client.close()
+
+
+async def _append_until(log: JetStreamLog, *, is_refused: bool) -> None:
+    async with asyncio.timeout(30):
+        while await _refuses(log) is not is_refused:
+            await asyncio.sleep(0.05)
+
+
+async def _refuses(log: JetStreamLog) -> bool:
+    try:
+        await log.append({0: [b"a"]})
+    except SpoolUnavailable:
+        return True
+    return False
+
+
 async def test_a_full_stream_may_refuse_messages_by_number(nats_broker: NatsServer) -> None:
     stream = spool_stream(f"test-{uuid4().hex}")
     stream.max_msgs, stream.discard = 1_000_000, DiscardPolicy.NEW
