@@ -27,6 +27,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.aliases import Aliases, DistinguishedParts
 from hoglet.hog.python.analysis.bindings import Bindings, walking
 from hoglet.hog.python.analysis.edited_places import EditedPlaces
+from hoglet.hog.python.analysis.executions import Executions
 from hoglet.hog.python.analysis.gathering import Gathering
 from hoglet.hog.python.analysis.library import HANDS_ON, LAMBDA_PARAMETER, lambda_argument
 from hoglet.hog.python.analysis.paths import keys_in, may_be_at
@@ -47,6 +48,12 @@ _TESTS: Final = (
 )  # fmt: skip
 
 
+_MAX_WRITES: Final = 64
+"""Writes in a run that cannot make a value too large to be looked at."""
+
+_CALLS: Final = (bound.CallGlobal, bound.CallValue)
+
+
 class Borrowing:
     """The variables of one program that borrow.
 
@@ -56,7 +63,7 @@ class Borrowing:
             ``{(), ("properties",)}`` for ``let e := event; e.properties.plan := 'free'``.
         same_origins: those whose parts are keys of objects or compared, see :meth:`origin`.
         writes_own_only: the program changes only objects that it created for that variable.
-        writes_repeatedly: it writes in loops or functions.
+        writes_repeatedly: it may write to objects very often, in loops or functions.
 
     Args:
         facts: type facts about the program.
@@ -87,7 +94,8 @@ class Borrowing:
         self._tables = tables(self._nodes, facts.literals) if enabled else {}
         writes = Writes(self._nodes, self._bindings, unshared.is_new)
         self.edited = writes.edited if enabled else {}
-        self._other_names = writes.other_names
+        self._other_names, self._in_place = writes.other_names, writes.in_place
+        self._owns_copy = writes.owns_copy
         puts = writes.puts if enabled else []
         self._gathering = Gathering(
             writes.gathered, puts, self._sources, self._borrows, unshared.is_new
@@ -96,7 +104,8 @@ class Borrowing:
         self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
         written = [node for node in self._nodes if isinstance(node, bound.AssignProperty)]
         self.writes_own_only = all(map(writes.is_own, written))
-        self.writes_repeatedly = any(self._is_in_loop_or_function(node) for node in written)
+        executions = Executions(facts, loops)
+        self.writes_repeatedly = sum(map(executions.most, written)) > _MAX_WRITES
         self._distinguished = self._find_distinguished(writes) if enabled else None
         self.variables: set[bound.Variable] = {
             variable for variable in self._sources if enabled and not variable.assigned
@@ -114,9 +123,10 @@ class Borrowing:
     def is_raw(self, node: Any) -> bool:
         """Whether an expression reads the host's data and nothing else."""
         if isinstance(node, bound.GetProperty):  # the target of a field is evaluated after its key
-            return self.is_raw(node.target) and not isinstance(node.target, bound.CallGlobal)
-        if isinstance(node, bound.ReadVariable):
-            return self._borrows(node.variable)
+            return self.is_raw(node.target) and not isinstance(node.target, _CALLS)
+        read = self._bindings.returned(node) or node
+        if isinstance(read, bound.ReadVariable):
+            return self._borrows(read.variable)
         if isinstance(node, bound.IfNull):
             return self.is_raw(node.value) and is_data(node.fallback)
         if isinstance(node, bound.CallGlobal):
@@ -136,8 +146,21 @@ class Borrowing:
 
     def is_put_as_it_is(self, node: bound.AssignProperty) -> bool:
         """Whether a write to a copy puts host data there that is not imported."""
-        may_be_put = self.is_edited(node.target) and self._may_be_referred_to(node.value)
+        if not self.is_edited(node.target) or not self.is_raw(node.value):
+            return False
+        if id(node) in self._in_place:
+            return True
+        is_own_copy = self._is_own_copy(node.value) and not self._holders_of_stored(node.value)
+        may_be_put = is_own_copy or self._may_be_referred_to(node.value)
         return may_be_put and self._gathering.may_be_put(node.value)
+
+    def _is_own_copy(self, node: Any) -> bool:
+        """Whether a call returns a copy of a global to which nothing else refers."""
+        read = self._bindings.returned(node)
+        if read is None or not self._owns_copy(read.variable):
+            return False
+        variables = self._facts.functions[read.variable.function].variables
+        return not any(variable.captured for variable in variables)
 
     def _may_be_referred_to(self, node: Any) -> bool:
         if isinstance(node, bound.ReadVariable | bound.GetProperty):
@@ -152,6 +175,10 @@ class Borrowing:
         if function is None or node.name != "arrayFilter" or not self.is_raw(node.arguments[1]):
             return False
         return len(function.parameters) > 0 and self._borrows(function.parameters[0])
+
+    def returns_raw(self, node: bound.Return) -> bool:
+        """Whether a function of the program returns host data that is not imported."""
+        return id(node) in self._bindings.returns and self.is_raw(node.value)
 
     def is_edited(self, node: Any) -> bool:
         """Whether an expression reads a borrowing variable that is written through."""
@@ -223,10 +250,11 @@ class Borrowing:
         if not raw:
             return
         if isinstance(node, bound.AssignProperty) and self._root(node.target) is not None:
-            if not self.is_edited(node.target):
+            if isinstance(node.target, _CALLS) or not self.is_edited(node.target):
                 yield self._root(node.target)
             raw = [part for part in raw if part is not node.target]
-            if self.is_gathered(node.value) and self.is_put_as_it_is(node):
+            is_copied = isinstance(node.value, bound.ReadVariable | bound.GetProperty)
+            if (self.is_gathered(node.value) or not is_copied) and self.is_put_as_it_is(node):
                 raw.remove(node.value)
         if self._compares_parts(node, raw):
             yield from map(self._root, raw)
@@ -303,11 +331,12 @@ class Borrowing:
         if id(node) not in self._results:  # a later write would not reach the copy
             if self._distinguishes(root):
                 yield root
-            yield from {
-                variable
-                for variable, path in self._places.of(part)
-                if may_be_at(path, self.edited[variable])
-            }
+            if not self._is_own_copy(part):
+                yield from {
+                    variable
+                    for variable, path in self._places.of(part)
+                    if may_be_at(path, self.edited[variable])
+                }
         while isinstance(part, bound.IfNull):
             part = part.value
         if isinstance(part, bound.ReadVariable):
@@ -331,11 +360,13 @@ class Borrowing:
         if kind is bound.ReadVariable:
             return node.variable if self._borrows(node.variable) else None
         if kind is bound.GetProperty:
-            return None if isinstance(node.target, bound.CallGlobal) else self._root(node.target)
+            return None if isinstance(node.target, _CALLS) else self._root(node.target)
         if kind is bound.IfNull and is_data(node.fallback):
             return self._root(node.value)
         if kind is bound.CallGlobal and self._is_raw_filter(node):
             return self._root(node.arguments[1])
+        if kind is bound.CallValue and (read := self._bindings.returned(node)) is not None:
+            return self._root(read)
         return None
 
     def _compares_parts(self, node: Any, raw: list[Any]) -> bool:
@@ -349,7 +380,7 @@ class Borrowing:
     def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
         """Whether a use only reads the part: it neither stores nor passes on the part itself."""
         if isinstance(node, _TESTS):
-            return not (isinstance(node, bound.GetProperty) and isinstance(part, bound.CallGlobal))
+            return not (isinstance(node, bound.GetProperty) and isinstance(part, _CALLS))
         if isinstance(node, bound.IfNull):
             return self.is_raw(node)
         if isinstance(node, bound.Conditional):
@@ -362,13 +393,17 @@ class Borrowing:
             return self._borrows(node.value) or not self._distinguishes(self._root(part))
         if isinstance(node, bound.CallGlobal):
             return self._is_looked_at(node, part)
-        if isinstance(node, bound.CallValue):
-            function = self._facts.callee(node)
-            if function is None or part is node.callee:
-                return False
-            index = [argument is part for argument in node.arguments].index(True)
-            return index < len(function.parameters) and self._borrows(function.parameters[index])
-        return False
+        if isinstance(node, bound.Return):
+            return id(node) in self._bindings.returns
+        return isinstance(node, bound.CallValue) and self._is_passed(node, part)
+
+    def _is_passed(self, node: bound.CallValue, part: Any) -> bool:
+        """Whether a call passes the part to a parameter that borrows."""
+        function = self._facts.callee(node)
+        if function is None or part is node.callee:
+            return False
+        index = [argument is part for argument in node.arguments].index(True)
+        return index < len(function.parameters) and self._borrows(function.parameters[index])
 
     def _is_looked_at(self, node: bound.CallGlobal, part: Any) -> bool:
         if node.name in self._host_names:
@@ -378,10 +413,6 @@ class Borrowing:
             index = LAMBDA_PARAMETER[node.name]
             return index < len(function.parameters) and self._borrows(function.parameters[index])
         return function is None and node.name not in HANDS_ON
-
-    def _is_in_loop_or_function(self, node: Any) -> bool:
-        around = self._loops.get(id(node))
-        return not (isinstance(around, bound.BoundFunction) and around.number == 0)
 
     def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:
         """Whether a use may be repeated while the variable is bound to the same value."""

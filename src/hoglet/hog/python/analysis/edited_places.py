@@ -52,7 +52,7 @@ class EditedPlaces:
             if not waiting:
                 return places
             node, below = waiting.pop()
-            variable, keys = self._path(node)
+            variable, keys = self._path(self._bindings.returned(node) or node)
             if variable in self._edited:
                 places.add((variable, (*keys, *below)))
             elif variable is not None:

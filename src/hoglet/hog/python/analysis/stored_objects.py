@@ -13,7 +13,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.paths import overlap
 from hoglet.hog.python.analysis.puts import Put
 
-_BINDS: Final = (bound.Declare, bound.AssignVariable, bound.CallValue)
+_BINDS: Final = (bound.Declare, bound.AssignVariable, bound.CallValue, bound.Return)
 _TESTS: Final = (bound.GetProperty, bound.If, bound.Not, bound.And, bound.Or)
 
 

@@ -6,7 +6,13 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.bindings import Bindings
 from hoglet.hog.python.analysis.gathering import gathering
-from hoglet.hog.python.analysis.paths import ANY_KEY, is_new, may_be_at, path_of_write
+from hoglet.hog.python.analysis.paths import (
+    ANY_KEY,
+    is_new,
+    is_same_read,
+    may_be_at,
+    path_of_write,
+)
 from hoglet.hog.python.analysis.puts import Put
 
 _MAX_EDITS: Final = 64
@@ -34,6 +40,8 @@ class Writes:
         gathered: variables with new objects in which parts of the host's data are gathered; they
             are written to like copies of globals.
         puts: the writes to copies of globals and to gathered objects.
+        in_place: writes that put an object where it already is, by identity:
+            ``e.properties := mask(e.properties)`` if ``mask`` returns its parameter.
 
     Args:
         nodes: all nodes of the program.
@@ -49,6 +57,7 @@ class Writes:
         self._bindings = bindings
         self._known: dict[bound.Variable, list[_Part]] = {}
         self._owned = self._find_owned()
+        self.in_place = {id(node) for node in nodes if self._is_in_place(node)}
         self.gathered = gathering(nodes, self._owned, is_unshared)
         self._assigned = self._find_assigned()
         self.other_names = set[bound.Variable]()
@@ -71,6 +80,18 @@ class Writes:
             self._is_own_part(root, [*above, *path]) for root, above in self._copies_of(variable)
         )
 
+    def owns_copy(self, variable: bound.Variable) -> bool:
+        """Whether a variable owns a copy of a global, each time it is bound a new one."""
+        return isinstance(self._owned.get(variable), bound.ReadGlobal)
+
+    def _is_in_place(self, node: Any) -> bool:
+        if not isinstance(node, bound.AssignProperty):
+            return False
+        argument = self._bindings.returned_argument(node.value)
+        return isinstance(argument, bound.GetProperty) and is_same_read(
+            argument, bound.GetProperty(target=node.target, key=node.key)
+        )
+
     def _is_own_part(self, variable: bound.Variable, path: list[Any]) -> bool:
         return not path or (
             (ANY_KEY not in path and is_new(self._owned[variable], path))
@@ -82,7 +103,7 @@ class Writes:
         if variable is None or variable in self._known:
             return [] if variable is None else self._known[variable]
         self._known[variable] = []  # for a variable that is bound to itself
-        if isinstance(self._owned.get(variable), bound.ReadGlobal) or variable in self.gathered:
+        if self.owns_copy(variable) or variable in self.gathered:
             self._known[variable] = [(variable, ())]
         elif names and not (variable.assigned or variable in self._bindings.elements):
             sources = self._bindings.sources.get(variable, [])
@@ -92,7 +113,7 @@ class Writes:
     def _copies_of_all(self, sources: Sequence[Any], names: int) -> list[_Part]:
         parts: list[_Part] = []
         for source in sources:
-            root, path = _constant_path(source)
+            root, path = _constant_path(self._bindings.returned(source) or source)
             above = self._copies_of(root, names)
             if not above or len(parts) > _MAX_NAMES:
                 return []
@@ -101,13 +122,14 @@ class Writes:
 
     def _find_owned(self) -> dict[bound.Variable, Any]:
         """Variables bound once, to a new object or to a copy that is not shared."""
-        return {
+        owned = {
             node.variable: node.value
             for node in self._nodes
             if isinstance(node, bound.Declare)
             and not node.variable.assigned
             and isinstance(node.value, bound.MakeObject | bound.MakeArray | bound.ReadGlobal)
         }
+        return owned | self._bindings.parameters_with_globals()
 
     def _is_replaced(self, variable: bound.Variable, path: list[Any]) -> bool:
         """Whether a statement may assign the object at the path or one that contains it."""
@@ -130,7 +152,7 @@ class Writes:
                 parts = self._copies_of(variable)
                 if variable is not None and not parts:
                     parts = [(variable, ())]
-                elif self._is_unshared(node.value):
+                elif self._is_unshared(node.value) or id(node) in self.in_place:
                     continue
                 for root, above in parts:
                     constant, computed = assigned.setdefault(root, (set(), set()))

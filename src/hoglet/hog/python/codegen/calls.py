@@ -39,8 +39,14 @@ class CallPrinter(InlinePrinter):
     def _call_global(self, node: bound.CallGlobal) -> Operand:
         return self.imported(self.called(node))
 
-    def called(self, node: bound.CallGlobal) -> Operand:
-        """A call; a filter of host data returns items that were not imported."""
+    def called(self, node: bound.CallGlobal | bound.CallValue) -> Operand:
+        """A call; what it returns of host data was not imported."""
+        if isinstance(node, bound.CallGlobal):
+            return self._called_library(node)
+        operand = self._called_value(node)
+        return Operand(operand.text, "A", raw=self.importer(node)) if self.is_raw(node) else operand
+
+    def _called_library(self, node: bound.CallGlobal) -> Operand:
         inlined = self._host_call(node) or self.inlined(node) or self._without_keys(node)
         if inlined is not None:
             return inlined
@@ -262,6 +268,9 @@ class CallPrinter(InlinePrinter):
         return f"part({operand.text})"
 
     def _call_value(self, node: bound.CallValue) -> Operand:
+        return self.imported(self.called(node))
+
+    def _called_value(self, node: bound.CallValue) -> Operand:
         function = self.facts.callee(node)
         borrowed = [
             index

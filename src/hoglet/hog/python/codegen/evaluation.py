@@ -170,7 +170,7 @@ class Evaluation(Conditions):
             return self._bound_read(Operand(self._raw_field(node), "A", raw=self.importer(node)))
         if isinstance(node, bound.IfNull) and self.may_be_raw(node) and not self.program.batch:
             return self._raw_or_else(node)
-        if isinstance(node, bound.CallGlobal) and self.is_raw(node):
+        if isinstance(node, bound.CallGlobal | bound.CallValue) and self.is_raw(node):
             return self.bind(self.called(node))
         if self.program.borrowing.is_table(node):
             name = self.program.constant(constant_text(node))
@@ -181,7 +181,7 @@ class Evaluation(Conditions):
         name = self.reads.get(operand.text)
         return operand if name is None else operand.named(name)
 
-    def called(self, node: bound.CallGlobal) -> Operand:
+    def called(self, node: bound.CallGlobal | bound.CallValue) -> Operand:
         """A call that may return host data."""
         raise NotImplementedError
 

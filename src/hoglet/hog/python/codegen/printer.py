@@ -9,6 +9,7 @@ nothing else: user text is never a name, an attribute or code; it only appears i
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.visitor import always_returns
 from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS, ProgramContext
+from hoglet.hog.python.codegen.operands import IMPORT, Operand
 from hoglet.hog.python.codegen.statements import StatementPrinter
 
 
@@ -109,6 +110,7 @@ class FunctionPrinter(StatementPrinter):
         self._declare_outer()
         self.line("if d > LIMIT: check(d)")
         for parameter in self._function.parameters:
+            self._copy_edited(parameter)
             self.view(parameter)
         self.statement(self._function.body)
         if not always_returns(self._function.body):
@@ -117,6 +119,13 @@ class FunctionPrinter(StatementPrinter):
         if self._function.number in self.program.suspending:
             self.line("yield")  # makes it a generator, even if the calls are never reached
         self.indent -= 1
+
+    def _copy_edited(self, parameter: bound.Variable) -> None:
+        """Bind a parameter for which host data is passed to a copy, if it is written to."""
+        if parameter in self.program.borrowing.edited:
+            name = self.variable(parameter)
+            copy = self.edited(parameter, Operand(name, "A", atom=True, raw=IMPORT))
+            self.line(f"{name} = {copy.text}")
 
     def _declare_outer(self) -> None:
         """Declare outer variables that this function assigns."""

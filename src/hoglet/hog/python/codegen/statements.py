@@ -72,7 +72,7 @@ class StatementPrinter(BranchPrinter):
             self.statement(statement)
 
     def _expression(self, node: bound.ExpressionStatement) -> None:
-        operand = self.value(node.expression)
+        operand = self.operand(node.expression, raw=self.is_raw(node.expression))
         if not operand.atom:
             self.line(operand.text)
 
@@ -107,8 +107,14 @@ class StatementPrinter(BranchPrinter):
     def _borrowed(self, node: bound.Declare) -> Operand:
         """Borrowed host data, with copies of the objects that are written to."""
         operand = self.raw(node.value)
-        paths = self.program.borrowing.edited.get(node.variable)
-        if paths is None or self.program.borrowing.is_gathered(node.value):
+        if self.program.borrowing.is_gathered(node.value):
+            return operand
+        return self.edited(node.variable, operand)
+
+    def edited(self, variable: bound.Variable, operand: Operand) -> Operand:
+        """Host data bound to a variable, with copies of the objects that are written to."""
+        paths = self.program.borrowing.edited.get(variable)
+        if paths is None:
             return operand
         given = "".join([f", {path!a}" for path in sorted(paths, key=_by_length) if path])
         name = "edited_repeatedly" if self.program.borrowing.writes_repeatedly else "edited"
@@ -203,13 +209,14 @@ class StatementPrinter(BranchPrinter):
         elif is_result and (is_small_literal(value) or self._is_counted_read(value)):
             self.plain_result(value)
         else:
-            self._return_any(value, is_result=is_result)
+            self._return_any(node, is_result=is_result)
 
     def _is_counted_read(self, node: Any) -> bool:
         return isinstance(node, bound.ReadVariable) and self.is_counted(node.variable)
 
-    def _return_any(self, node: Any, *, is_result: bool) -> None:
-        operand = literal(None) if node is None else self.value(node)
+    def _return_any(self, node: bound.Return, *, is_result: bool) -> None:
+        is_raw = self.program.borrowing.returns_raw(node)
+        operand = literal(None) if node.value is None else self.operand(node.value, raw=is_raw)
         kind = self.facts.results.get(self.bound_function.number) or "A"
         text = coerced(operand, kind)
         if self.program.trace:
