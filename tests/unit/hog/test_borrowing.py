@@ -349,6 +349,17 @@ def test_gathered_values_are_not_imported(source: str, *, imports: bool) -> None
             "let e := event; let f := x -> x; let l := [f]; l[1]({}); e.properties.n := f(1); print(e.properties.n)",
             False,
         ),
+        # items of arrays that only hold texts
+        ("let e := event; e.n := splitByString(' ', e.name)[2]; print(e.n)", True),
+        ("let e := event; let a := splitByString(' ', e.name); e.n := a[-1]; print(e.n)", True),
+        (
+            "let e := event; let a := splitByString(' ', e.name); a[1] := {}; e.n := a[1]; print(e.n)",
+            False,
+        ),
+        (
+            "let e := event; let a := splitByString(' ', e.name); let b := a; e.n := a[1]; print(e.n)",
+            False,
+        ),
         # objects of the program in a copy that is only tested, written to and returned
         (
             "let e := event; let o := {'a': 1}; e.properties := o; o.b := 2; e.properties.c := 3; return e",

@@ -147,13 +147,14 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
         return import_value(value)
     copy = value.copy()  # other keys are converted on export
     for path in paths:
-        holder = copy
-        for key in path[:-1]:
-            holder = holder.get(key) if type(holder) is dict else None
-        if type(holder) is dict and path[-1] in holder:
-            item = holder[path[-1]]
+        holder, last = copy, path[-1]
+        if len(path) > 1:
+            for key in path[:-1]:
+                holder = holder.get(key) if type(holder) is dict else None
+        if type(holder) is dict and last in holder:
+            item = holder[last]
             is_plain = type(item) is dict and not is_tagged(item)
-            holder[path[-1]] = item.copy() if is_plain else import_value(item)
+            holder[last] = item.copy() if is_plain else import_value(item)
     return copy
 
 

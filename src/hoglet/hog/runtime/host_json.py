@@ -11,7 +11,7 @@ import orjson
 
 from hoglet.hog.runtime.budget import running
 from hoglet.hog.runtime.convert import export_value, import_value
-from hoglet.hog.runtime.plain_data import PLAIN_DATA, is_moderate
+from hoglet.hog.runtime.plain_data import PLAIN_DATA, is_moderate, is_small
 
 
 def host_json(value: Any) -> bytes:
@@ -40,6 +40,6 @@ def settled_copy(value: Any) -> Any:
 
 def _is_moderate(value: Any) -> bool:
     try:
-        return is_moderate(value)
-    except (TypeError, ValueError, RecursionError):
+        return is_small(value) or is_moderate(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return False

@@ -48,6 +48,21 @@ def is_moderate(value: Any) -> bool:
     return False
 
 
+def is_small(value: Any) -> bool:
+    """Whether a value takes a few kilobytes, shared parts repeated; in half the time.
+
+    Raises:
+        TypeError, ValueError, OverflowError, RecursionError: MessagePack cannot have it.
+    """
+    buffer = bytearray(_ROOM)
+    with memoryview(buffer):  # while it exists, the buffer cannot grow
+        try:
+            _pack(value, buffer)
+        except BufferError:
+            return False
+    return True
+
+
 def _parts(value: Any) -> Any:
     """Replacements for values that JSON lacks: errors by their parts, others by null."""
     return [value.type, value.message, value.payload] if type(value) is HogError else None

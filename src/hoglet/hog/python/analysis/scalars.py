@@ -7,12 +7,19 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.library import BY_IDENTITY
 from hoglet.hog.python.analysis.scalar_flow import ScalarFlow
 from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.visitor import parts
 from hoglet.hog.stdlib.table import STL
 
 _SCALARS: Final = frozenset("ZCKFBSN")
 _SCALAR_TYPES: Final = frozenset(
     {"string", "string?", "number", "number?", "boolean", "boolean?", "null"}
 )
+
+_OF_TEXTS: Final = frozenset({"splitByString", "sortableSemver"})
+"""Library functions that return a new array of texts or numbers, or null."""
+
+_LOOKS: Final = frozenset({"length", "arrayStringConcat", "has", "indexOf", "empty", "notEmpty"})
+"""Library functions that neither change nor return an array."""
 
 
 class Scalars:
@@ -28,6 +35,8 @@ class Scalars:
         self._facts = facts
         self._host_names = host_names
         self._nodes = nodes
+        self._texts = set[bound.Variable]()
+        self._texts = self._find_texts()
         self._keys = self._find_keys()
         self._flow = ScalarFlow(facts, self._is_certain_alone, nodes)
 
@@ -48,7 +57,44 @@ class Scalars:
         if isinstance(node, bound.CallGlobal) and node.name not in self._host_names:
             entry = STL.get(node.name)
             return entry is not None and entry.types.rpartition("-> ")[2] in _SCALAR_TYPES
+        if isinstance(node, bound.GetProperty) and self._makes_texts(node.target):
+            return True
         return self.is_scalar(node) and not isinstance(node, bound.MakeArray | bound.MakeTuple)
+
+    def _makes_texts(self, node: Any) -> bool:
+        """Whether a value is an array of texts, and nothing else can refer to it."""
+        if isinstance(node, bound.ReadVariable):
+            return node.variable in self._texts
+        return (
+            isinstance(node, bound.CallGlobal)
+            and node.name in _OF_TEXTS
+            and node.name not in self._host_names
+        )
+
+    def _find_texts(self) -> set[bound.Variable]:
+        """Variables with arrays of texts that are only looked at."""
+        arrays = {
+            node.variable: 0
+            for node in self._nodes
+            if isinstance(node, bound.Declare)
+            and not node.variable.assigned
+            and self._makes_texts(node.value)
+        }
+        if arrays:
+            for node in self._nodes:
+                for part in parts(node):
+                    if isinstance(part, bound.ReadVariable) and part.variable in arrays:
+                        arrays[part.variable] += not self._only_looks(node, part)
+        return {variable for variable, uses in arrays.items() if not uses}
+
+    def _only_looks(self, node: Any, part: Any) -> bool:
+        if isinstance(node, bound.GetProperty):
+            return part is node.target
+        return isinstance(node, bound.ForIn) or (
+            isinstance(node, bound.CallGlobal)
+            and node.name in _LOOKS
+            and node.name not in self._host_names
+        )
 
     def compared_by_identity(self, node: Any) -> tuple[Any, Any] | None:
         """The two values that a node compares, if both may be objects."""
