@@ -39,6 +39,7 @@ from hoglet.hog.stdlib.table import STL
 
 SMALL_STEP: Final = 65_536
 SMALL_LITERAL: Final = 2**31
+_MOST_TEXTS: Final = 256
 NUMBERS: Final = frozenset("ZCKF")
 _RANK: Final = {"Z": 0, "C": 1, "K": 2, "F": 3}
 
@@ -311,6 +312,16 @@ class TypeFacts:
         if literal is node:
             return False
         return _has_text_keys(literal) if pairs else isinstance(literal, bound.MakeArray)
+
+    def texts(self, node: Any) -> list[str] | None:
+        """The strings of a short array or tuple of strings that never changes, else None."""
+        literal = self._literal(node)
+        if not isinstance(literal, bound.MakeArray | bound.MakeTuple):
+            return None
+        values = [item.value for item in literal.items if isinstance(item, bound.Constant)]
+        texts = [value for value in values if isinstance(value, str)]
+        is_short = 0 < len(texts) <= _MOST_TEXTS
+        return texts if is_short and len(texts) == len(literal.items) else None
 
     def _literal(self, node: Any) -> Any:
         """The array or object of literals that an expression returns; else the expression."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.borrowing import Borrowing
-from hoglet.hog.python.analysis.type_facts import TypeFacts
+from hoglet.hog.python.analysis.type_facts import NUMBERS, TypeFacts
 
 
 class Views:
@@ -39,7 +39,7 @@ class Views:
         nodes = [node for own in facts.own.values() for node in own] if enabled else []
         self._aliases: dict[bound.Variable, tuple[Any, ...]] = {}
         self._find_aliases(nodes, borrowing)
-        paths, variables = self._count(nodes)
+        paths, variables = self._count(nodes, facts)
         self.paths: dict[tuple[Any, ...], str] = {}
         for path in sorted([path for path, count in paths.items() if count > 1], key=len):
             if path[0] in known_globals and all(isinstance(step, str) for step in path):
@@ -69,16 +69,21 @@ class Views:
                 if path is not None:
                     self._aliases[node.variable] = path
 
-    def _count(self, nodes: list[Any]) -> tuple[Counter[tuple[Any, ...]], Counter[bound.Variable]]:
+    def _count(
+        self, nodes: list[Any], facts: TypeFacts
+    ) -> tuple[Counter[tuple[Any, ...]], Counter[bound.Variable]]:
         """How often fields of each global and of each variable are read."""
         paths, variables = Counter[tuple[Any, ...]](), Counter[bound.Variable]()
         inner = {id(node.target) for node in nodes if isinstance(node, bound.GetProperty)}
         for node in nodes:
             if isinstance(node, bound.GetProperty):
                 times = 1 if isinstance(node.key, bound.Constant) else 2  # probably in a loop
-                if isinstance(node.target, bound.ReadVariable):
+                is_index = facts.kind(node.key) in NUMBERS  # arrays have no views
+                if isinstance(node.target, bound.ReadVariable) and not is_index:
                     variables[node.target.variable] += times
                 path = self.path_of(node.target)
+                if path is not None and is_index:
+                    path = path[:-1] or None
                 if path is not None and (id(node) not in inner or self.path_of(node) is None):
                     paths[path] += times
             elif (

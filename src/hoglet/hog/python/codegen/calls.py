@@ -7,6 +7,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.library import LAMBDA_PARAMETER
 from hoglet.hog.python.analysis.paths import is_same_read
 from hoglet.hog.python.analysis.purity import EFFECTS, STABLE
+from hoglet.hog.python.codegen.comparisons import one_of
 from hoglet.hog.python.codegen.evaluation import Handlers
 from hoglet.hog.python.codegen.inlining import InlinePrinter
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced, whole_value
@@ -48,6 +49,7 @@ class CallPrinter(InlinePrinter):
 
     def _called_library(self, node: bound.CallGlobal) -> Operand:
         inlined = self._host_call(node) or self.inlined(node) or self._without_keys(node)
+        inlined = inlined or self._is_listed(node)
         if inlined is not None:
             return inlined
         entry = STL.get(node.name)
@@ -72,6 +74,15 @@ class CallPrinter(InlinePrinter):
         if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
             return Operand(text, "A", raw=self.importer(node))
         return Operand(text, self.facts.kind(node) or "A")
+
+    def _is_listed(self, node: bound.CallGlobal) -> Operand | None:
+        """``has(['a', 'b'], x)``; None for other calls, and for other arrays."""
+        if node.name != "has" or len(node.arguments) != 2 or self.program.trace:
+            return None
+        texts, item = self.facts.texts(node.arguments[0]), node.arguments[1]
+        if texts is None:
+            return None
+        return one_of("in", self.operand(item, raw=self.may_be_raw(item)), texts, self.temporaries)
 
     def _host_call(self, node: bound.CallGlobal) -> Operand | None:
         if node.name not in self.program.host_names:

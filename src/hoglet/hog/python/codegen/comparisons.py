@@ -109,9 +109,16 @@ def _membership_in_lower(
 def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> Operand:
     """``left in ['a', 'b']`` for literal strings; false for non-strings."""
     first, again = new.twice(left)
-    listed = "".join([f"{text!a}, " for text in texts])
+    items = "".join([f"{text!a}, " for text in texts])
+    listed = f"({items})" if len(texts) <= _FEW else f"{{{items}}}"
+    if left.kind == "S":
+        return Operand(f"({left.text} {operator} {listed})", "B")
     otherwise = "False" if operator == "in" else "True"
-    return Operand(f"({again} {operator} ({listed}) if type({first}) is S else {otherwise})", "B")
+    return Operand(f"({again} {operator} {listed} if type({first}) is S else {otherwise})", "B")
+
+
+_FEW: Final = 3
+"""Strings among which a search is as fast as in a set."""
 
 
 def _null_text(operator: str, left: Operand, right: Operand) -> str:

@@ -16,6 +16,7 @@ from hoglet.hog.python.codegen.emitter import COMMON_IMPORTS
 from hoglet.hog.python.codegen.operands import IMPORT, Operand, coerced
 
 _ERROR_FIELDS: Final = frozenset({"type", "message", "payload"})
+_MAX_FROM_END: Final = 16
 _MAX_TEXT_LENGTH: Final = 400  # longer texts are bound, so that parentheses do not nest too deeply
 
 type Handlers = Mapping[type, Callable[[Any, Any], Operand]]
@@ -329,6 +330,9 @@ class Evaluation(Conditions):
         if key.constant and key.kind == "Z" and key.value > 0:
             test = f"type({first}) is L and LEN({again}) >= {key.value}"
             return f"({again}[{key.value - 1}] if {test} else prop({again}, {key.text}))"
+        if key.constant and key.kind == "Z" and -_MAX_FROM_END <= key.value < 0:
+            test = f"type({first}) is L and LEN({again}) >= {-key.value}"
+            return f"({again}[{key.value}] if {test} else prop({again}, {key.text}))"
         if key.kind in {"C", "K"} and key.atom:
             test = f"type({first}) is L and 0 < {key.text} <= LEN({again})"
             guard = "" if key.kind == "C" else f" and type({key.text}) is I"

@@ -84,8 +84,8 @@ class OperatorPrinter(Evaluation):
             raw = self._raw_comparison(node)
             if raw is not None:
                 return raw
-        texts = _listed_texts(node)
-        if texts:
+        texts = self.facts.texts(node.right) if node.operator in _SLOW_IN else None
+        if texts is not None:
             return one_of(node.operator, self.raw(node.left), texts, self.temporaries)
         membership = self._key_membership(node)
         if membership is not None:
@@ -210,17 +210,6 @@ def _chained(node: Any) -> int:
     while isinstance(node, bound.Conditional):
         node, count = node.otherwise, count + 1
     return count
-
-
-def _listed_texts(node: bound.Compare) -> list[str]:
-    """The strings on the right of ``in``; empty unless all items are string literals."""
-    if node.operator not in {"in", "not in"}:
-        return []
-    if not isinstance(node.right, bound.MakeArray | bound.MakeTuple):
-        return []
-    values = [item.value for item in node.right.items if isinstance(item, bound.Constant)]
-    texts = [value for value in values if isinstance(value, str)]
-    return texts if len(texts) == len(node.right.items) else []
 
 
 def _is_small(value: Any) -> bool:

@@ -163,6 +163,8 @@ class StatementPrinter(BranchPrinter):
         nodes = (node.target, node.key, node.value)
         target, key, value = self.sequence(nodes, raw=raw, keys=(1,))
         target, key = self.hold(target, node.target), self.hold(key, node.key)
+        if self.program.borrowing.is_gathered(node.target):
+            target.kind = "D"
         value = self.bind(self.as_item(value))
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)

@@ -35,7 +35,16 @@ class ValuePrinter(Evaluation):
         is_computed = key.kind in "CK" and not key.atom and self.effects.level(node.key) < EFFECTS
         if is_computed and target.atom and not target.constant:
             return Operand(self._item_text(target.text, key), "A")
+        may_repeat = key.kind == "A" and self.effects.level(node.key) < EFFECTS
+        if may_repeat and target.atom and target.kind == "A" and not target.constant:
+            return Operand(self._field_text(target.text, key), "A")
         return Operand(self.property_text(target, key), "A")
+
+    def _field_text(self, target: str, key: Operand) -> str:
+        """The text that reads a field with a computed name, which is evaluated first."""
+        first, again = self.temporaries.twice(key)
+        test = f"type({first}) is S and type({target}) is D"
+        return f"({target}.get({again}) if {test} else prop({target}, {again}))"
 
     def _item_text(self, target: str, key: Operand) -> str:
         """The text that reads an item at a computed index, which is evaluated first."""
