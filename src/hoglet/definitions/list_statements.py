@@ -81,6 +81,8 @@ async def seen_together(
 ) -> dict[str, bool]:
     """``{"buy": True}``: which of the events have the property."""
     row = EventPropertyRow
+    if "\x00" in name:  # PostgreSQL rejects NUL, and no stored name contains it
+        return dict.fromkeys(events, False)
     names = await session.scalars(
         select(row.event).where(
             row.project_id == project_id, row.property == name, row.event.in_(events)

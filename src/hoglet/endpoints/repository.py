@@ -250,6 +250,8 @@ async def find_run(
     session: AsyncSession, endpoint_id: UUID, query_id: str, now: datetime, *, lock: bool = False
 ) -> AsyncRunRow | None:
     """A background run that has not expired; ``lock`` locks it until the transaction ends."""
+    if "\x00" in query_id:  # PostgreSQL rejects NUL, and no id contains it
+        return None
     row = await session.get(AsyncRunRow, (endpoint_id, query_id), with_for_update=lock)
     return row if row is not None and row.expires_at > now else None
 

@@ -87,8 +87,9 @@ def choose(listing: Listing, summaries: Sequence[FunctionSummary]) -> list[tuple
 
 def _types(query: ListParameters) -> list[str]:
     values = [*query.getlist("type"), *query.getlist("type[]")]
-    types_given = [part.strip() for value in values for part in value.split(",")]
-    return [part for part in types_given if part]
+    parts = [part.strip() for value in values for part in value.split(",")]
+    # PostgreSQL rejects NUL, and no type contains it; nor does one contain its replacement.
+    return [part.replace("\x00", "\N{REPLACEMENT CHARACTER}") for part in parts if part]
 
 
 def _boolean(text: str | None) -> bool | None:

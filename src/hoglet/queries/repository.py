@@ -16,6 +16,8 @@ async def find_run(
     session: AsyncSession, project_id: int, query_id: str, now: datetime, *, lock: bool = False
 ) -> QueryRunRow | None:
     """The run with this id, unless it has expired; ``lock`` locks it for the transaction."""
+    if "\x00" in query_id:  # PostgreSQL rejects NUL, and no id contains it
+        return None
     row = await session.get(QueryRunRow, (project_id, query_id), with_for_update=lock)
     return None if row is None or row.expires_at <= now else row
 

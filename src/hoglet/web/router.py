@@ -24,7 +24,8 @@ from starlette.responses import Response
 from starlette.routing import Match, Route, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hoglet.kit.errors import HogletError
+from hoglet.kit.errors import HogletError, NotFound
+from hoglet.web.error_handlers import problem
 from hoglet.web.pagination import ORIGINAL_PATH
 
 PROJECT_PREFIX = "/api/projects/{project_id}"
@@ -49,6 +50,9 @@ class Application(Starlette):
 class PathNormalizer:
     """ASGI middleware that rewrites ``scope["path"]``, so that one route matches all spellings.
 
+    A path with a null character is answered with 404: nothing has such a name, and PostgreSQL
+    refuses to look for it.
+
     ``/api/environments/...`` becomes ``/api/projects/...``, and a trailing slash is dropped. There
     are no redirects, because clients lose bodies and headers on redirects. The original path stays
     in the scope for building page URLs.
@@ -66,6 +70,9 @@ class PathNormalizer:
         """Handle one connection."""
         if scope["type"] == "http":
             path: str = scope["path"]
+            if "\x00" in path:
+                await problem(NotFound())(scope, receive, send)
+                return
             spelled = normalize_path(path)
             if spelled != path:
                 scope[ORIGINAL_PATH] = path

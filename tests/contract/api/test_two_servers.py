@@ -362,6 +362,42 @@ async def test_warnings_of_all_servers_are_counted(pair: Pair) -> None:
     assert counts == {"kind": 4 * len(ROUNDS)} | {f"kind {number}": 4 for number in ROUNDS}
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", f"{PROJECT}/endpoints/a%00b", 404),
+        ("POST", f"{PROJECT}/endpoints/%00/run", 404),
+        ("GET", "/api/environments/1/query/%00/", 404),
+        ("GET", f"{PROJECT}/endpoints/e%00/run?client_query_id=q", 404),
+        ("GET", f"{PROJECT}/endpoints/nul/run?client_query_id=%00", 404),
+        ("DELETE", f"{PROJECT}/endpoints/nul/run?client_query_id=a%00b", 404),
+        ("GET", f"{FUNCTIONS}/?type=%00", 200),
+        (
+            "GET",
+            f"{PROJECT}/property_definitions/seen_together?event_names=[]&property_name=%00",
+            200,
+        ),
+        (
+            "GET",
+            f'{PROJECT}/property_definitions/seen_together?event_names=["%5Cu0000"]&property_name=p',
+            200,
+        ),
+    ],
+)
+async def test_a_null_character_names_nothing(
+    pair: Pair, method: str, path: str, status: int
+) -> None:
+    """PostgreSQL refuses it in every text, also in a condition; SQLite does not."""
+    query = {"kind": "HogQLQuery", "query": "SELECT 1"}
+    await pair.clients[0].post(f"{PROJECT}/endpoints", json={"name": "nul", "query": query})
+
+    (response,) = await pair.together((method, path, None))
+
+    assert response.status_code == status, response.text
+    if "type=" in path:
+        assert response.json()["results"] == []
+
+
 async def test_limits_of_keys_hold(pair: Pair) -> None:
     body = {"label": "k", "scopes": ["endpoint:read"]}
     secrets = f"{PROJECT}/project_secret_api_keys"

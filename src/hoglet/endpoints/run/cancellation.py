@@ -48,9 +48,9 @@ class CancelRequests:
         Returns:
             Whether another server had the run.
         """
-        if not self.is_shared:
-            return False
         owner_id, query_id = key
+        if not self.is_shared or "\x00" in query_id:  # no run has such an id
+            return False
         row_id = new_id()
         now = self._clock.now()
         async with self._database.write() as session:
