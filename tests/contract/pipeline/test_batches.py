@@ -5,9 +5,12 @@ from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from hoglet.events.errors import StateChanged
+from hoglet.events.persons.model import PersonStoreState
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.backoff import Backoff
@@ -38,8 +41,6 @@ def _event(name: str = "e", who: str = "u", **more: Any) -> dict[str, Any]:
 
 
 def _condition(source: str) -> dict[str, Any]:
-    import msgspec
-
     from hoglet.functions.compile.hog import template_tree
 
     return msgspec.to_builtins(template_tree("{" + source + "}"))
@@ -306,6 +307,51 @@ async def test_a_crash_between_insert_and_commit_changes_nothing(
 
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
     assert len(await line.runs()) == 20
+
+
+@pytest.mark.parametrize("error", [WarehouseDown("gone"), StateChanged("changed")])
+async def test_events_belong_to_their_person_if_their_group_merges_it_no_more(
+    line: Line, monkeypatch: pytest.MonkeyPatch, error: Exception
+):
+    """The rows are inserted after a merge, which another group prevents before the commit."""
+    await line.capture(_event("first", "anon"), _event("first", "user"))
+    await line.work()
+    await line.capture(
+        _event("$identify", "user", **{"$anon_distinct_id": "anon"}), _event("later", "anon")
+    )
+    commit, failures = line.committer.commit, iter([error])
+
+    async def be_late(*arguments: Any, **more: Any) -> None:
+        if (failure := next(failures, None)) is not None:
+            await _identify(line, "anon")
+            raise failure
+        await commit(*arguments, **more)
+
+    monkeypatch.setattr(line.committer, "commit", be_late)
+    monkeypatch.setattr("hoglet.pipeline.ingest.worker._STORAGE_BACKOFF", Backoff(0, 0))
+    await line.batches.work_once()
+    await line.work()
+
+    owners = await line.select(
+        "SELECT distinct_id, person_id FROM person_distinct_ids FINAL WHERE project_id = {p}"
+    )
+    assert len({person for _, person in owners}) == 2
+    visible = await line.select(
+        "SELECT DISTINCT events.distinct_id, if(notEmpty(o.distinct_id), o.person_id, "
+        "events.person_id) FROM events LEFT JOIN (SELECT * FROM person_distinct_id_overrides FINAL "
+        "WHERE project_id = {p}) AS o USING distinct_id WHERE events.project_id = {p}"
+    )
+    assert sorted(visible) == sorted(owners)
+
+
+async def _identify(line: Line, distinct_id: str) -> None:
+    """Store what a group of another server would: the person of a distinct id is identified."""
+    async with line.database.write() as session:
+        state = await line.events.load_persons(session, line.project_id, [distinct_id], [])
+        [person] = state.persons
+        identified = msgspec.structs.replace(person, is_identified=True, version=person.version + 1)
+        changes = PersonStoreState(persons=[identified])
+        await line.events.save_persons(session, line.project_id, changes)
 
 
 async def test_events_are_stored_soon_after_the_warehouse_is_back(

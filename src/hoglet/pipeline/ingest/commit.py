@@ -37,6 +37,7 @@ from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Invocation, S
 from hoglet.pipeline.ingest.replication import (
     WarehouseReplicator,
     group_rows,
+    override_rows,
     person_rows,
 )
 from hoglet.pipeline.ingest.split_group import CommitRefused
@@ -216,11 +217,13 @@ class GroupCommitter:
         """Enqueue the changed persons and groups of all projects for the warehouse."""
         rows: dict[str, list[Sequence[Any]]] = {}
         for project_id, result, _ in results:
-            changed = person_rows(project_id, result.persons) | group_rows(
-                project_id, result.groups
-            )
-            for table, table_rows in changed.items():
-                rows.setdefault(table, []).extend(table_rows)
+            for changed in (
+                person_rows(project_id, result.persons),
+                override_rows(project_id, result.owners),
+                group_rows(project_id, result.groups),
+            ):
+                for table, table_rows in changed.items():
+                    rows.setdefault(table, []).extend(table_rows)
         await self._copies.add(session, rows)
 
 

@@ -224,6 +224,10 @@ class LoadedState:
         self.changes.add_groups(result.groups)
         self.changes.add_seen(result.new_uuids)
 
+    def owners(self) -> list[DistinctIdState]:
+        """The owners of the distinct ids that the group has loaded or changed."""
+        return list({**self.rows.ids, **self.changes.ids}.values())
+
     def request(self, group: UUID, lookups: LookupRequest) -> ProcessRequest:
         """Build the request that processes the group or piece whose rows were loaded last."""
         newest, persons = self.rows, self._loaded

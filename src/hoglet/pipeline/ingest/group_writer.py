@@ -322,12 +322,16 @@ class GroupWriter:
         states = await self._processor.load(run.requests, lookups)
         await run.follow(states)
         results: list[BatchResult] = []
+        is_repeated = run.is_inserted or not run.group.is_new or self._may_be_stored(run)
         for request, needed in zip(run.requests, lookups, strict=True):
             run.in_progress = request.project.id
             state = states[request.project.id]
             result = await self._processor.process(request, needed, state)
             if result is None:
                 result = await GroupPieces(self._processor.calls, state, request).process()
+            if is_repeated and (needed is None or needed.merging):
+                # The rows stay as they were inserted, perhaps after a merge that is refused now.
+                result.owners = state.owners()
             results.append(result)
         run.in_progress = None
         run.mark_processed(states, runs=sum(len(each.invocations) for each in results))
@@ -362,7 +366,9 @@ class GroupWriter:
             try_commit = functools.partial(self._committer.try_commit, project_id)
             state = states[project_id] = self._processor.unloaded(request)
             pieces = GroupPieces(self._processor.calls, state, request, try_commit)
-            results.append(await pieces.process())
+            result = await pieces.process()
+            result.owners = state.owners()
+            results.append(result)
         run.mark_processed(states, runs=sum(len(each.invocations) for each in results))
         await self._insert(run, results)
         await self._commit(run, results, checked=False)

@@ -15,7 +15,7 @@ import msgspec
 
 from hoglet.definitions.observer import Observation
 from hoglet.events.groups import GroupState
-from hoglet.events.persons.model import PersonStoreState
+from hoglet.events.persons.model import DistinctIdState, PersonStoreState
 from hoglet.events.tables import WarningExample
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.json_types import Globals
@@ -200,6 +200,7 @@ class BatchResult(msgspec.Struct, tag="result"):
         warnings: ingestion warnings ``[(kind, example)]``.
         shared_globals: globals that all dead letters share, if all are about one event.
         set_aside: what becomes a failed job of the spool.
+        owners: owners of distinct ids whose events the warehouse may have with other persons.
     """
 
     blocks: dict[int, bytes] = {}
@@ -214,6 +215,7 @@ class BatchResult(msgspec.Struct, tag="result"):
     warnings: list[tuple[str, WarningExample]] = []
     shared_globals: Globals | None = None
     set_aside: list[SetAside] = []
+    owners: list[DistinctIdState] = []
 
     def add_shared_globals(self) -> None:
         """Copy the shared globals into each dead letter."""

@@ -19,7 +19,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.groups import GroupState
-from hoglet.events.persons.model import PersonStoreState
+from hoglet.events.persons.model import DistinctIdState, PersonStoreState
 from hoglet.kit.errors import HogletError
 from hoglet.kit.json import dump_rows
 from hoglet.pipeline.health import PipelineHealth
@@ -184,11 +184,16 @@ def person_rows(project_id: int, changes: PersonStoreState) -> Rows:
         "person_distinct_ids": [
             (project_id, row.distinct_id, row.person_id, 0, row.version) for row in changes.ids
         ],
+        **override_rows(project_id, [row for row in changes.ids if row.moved]),
+    }
+
+
+def override_rows(project_id: int, owners: Iterable[DistinctIdState]) -> Rows:
+    """Warehouse rows that give past events of distinct ids to their owners."""
+    return {
         "person_distinct_id_overrides": [
-            (project_id, row.distinct_id, row.person_id, 0, row.version)
-            for row in changes.ids
-            if row.moved
-        ],
+            (project_id, row.distinct_id, row.person_id, 0, row.version) for row in owners
+        ]
     }
 
 

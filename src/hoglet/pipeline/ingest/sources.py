@@ -77,6 +77,11 @@ class SpooledGroup(Protocol):
         ...
 
     @property
+    def is_new(self) -> bool:
+        """Whether nothing of it can be in the warehouse yet."""
+        ...
+
+    @property
     def is_divisible(self) -> bool:
         """Whether it is new and has several projects, which may still form other groups."""
         ...
@@ -219,9 +224,9 @@ class JobGroup:
         self.events = sum(job.weight for job in jobs)
         self.jobs = len(jobs)
         self.leaves_some = queue.left_some(SPOOL_QUEUE)
-        # On PostgreSQL the log's source has tried it already.
-        is_new = database.is_sqlite and all(job.attempt == 1 for job in jobs)
-        self.is_divisible = is_new and len(parts) > 1
+        # Jobs with a lane were entries of the log, whose source may have tried them.
+        self.is_new = all(job.attempt == 1 and job.lane is None for job in jobs)
+        self.is_divisible = database.is_sqlite and self.is_new and len(parts) > 1
         self.retries = jobs[0].retries
 
     def held(self) -> AbstractAsyncContextManager[None]:

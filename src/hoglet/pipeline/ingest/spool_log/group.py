@@ -35,6 +35,7 @@ class LogGroup:
         self.events = sum(each.events for _, batches in self._projects for each in batches)
         self.jobs = 0
         self.leaves_some = len(begun.left) > len(self._projects)
+        self.is_new = begun.is_new
         self.is_divisible = begun.is_new and len(self._projects) > 1
         self.retries = 0
 
