@@ -275,8 +275,12 @@ class Database:
             turn = self._turns.setdefault(lock, asyncio.Lock())
             await turn.acquire()
             held[lock] = turn
-        number = func.hashtextextended(lock, 0) if isinstance(lock, str) else lock
-        await session.execute(select(func.pg_advisory_xact_lock(number)))
+        await session.execute(select(func.pg_advisory_xact_lock(_number_of(lock))))
+
+    async def share(self, session: AsyncSession, lock: int | str) -> None:
+        """Take a lock of :meth:`serialize` together with others that only share it."""
+        if not self.is_sqlite:
+            await session.execute(select(func.pg_advisory_xact_lock_shared(_number_of(lock))))
 
     def change_mark(self) -> ChangeMark | None:
         """A mark of the database's state; equal marks mean that no process committed in between.
@@ -288,6 +292,10 @@ class Database:
     async def close(self) -> None:
         """Close all connections."""
         await self.engine.dispose()
+
+
+def _number_of(lock: int | str) -> Any:
+    return func.hashtextextended(lock, 0) if isinstance(lock, str) else lock
 
 
 def _engine(url: str) -> AsyncEngine:

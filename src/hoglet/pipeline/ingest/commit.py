@@ -41,6 +41,7 @@ from hoglet.pipeline.ingest.replication import (
     person_rows,
 )
 from hoglet.pipeline.ingest.split_group import CommitRefused
+from hoglet.pipeline.ingest.state_locks import STATE_LOCK, StateLocks
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.queue import Job, NewJob, Priority, Queue
@@ -110,9 +111,15 @@ class GroupCommitter:
         self._watcher = reports.watcher
         self._outbox = reports.outbox
         self._warnings = warnings
+        self.locks = StateLocks(database)
 
     async def commit(
-        self, finish: Finish, results: Sequence[ProjectResult], *, checked: bool = False
+        self,
+        finish: Finish,
+        results: Sequence[ProjectResult],
+        *,
+        checked: bool = False,
+        is_alone: bool = False,
     ) -> None:
         """Commit a group.
 
@@ -121,6 +128,7 @@ class GroupCommitter:
             results: the results of processing the group, one for each project.
             checked: other groups of the project may have been committed since the group's state
                 was loaded. Ignored on SQLite, where that never happens.
+            is_alone: whether the group has the locks of its projects, see :class:`StateLocks`.
 
         Raises:
             LeaseLost, OwnershipLost: another worker has the batches now; nothing was written.
@@ -128,6 +136,9 @@ class GroupCommitter:
         """
         records: list[Recorded] = []
         async with self._database.write() as session:
+            if not is_alone and not self._database.is_sqlite:
+                for project_id in sorted(each.project_id for each in results):
+                    await self._database.share(session, STATE_LOCK.format(project_id))
             await finish(session)
             for project_id, result, is_first in results:
                 records.append(

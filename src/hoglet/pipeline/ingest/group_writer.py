@@ -38,6 +38,10 @@ GROUP_LOST = (LeaseLost, OwnershipLost)
 """Another worker has the group now."""
 # Another server may have written the same rows at the same moment.
 _RETRIES_OF_COMMIT = 2
+# After these the group has the state for itself: others change it faster than it is processed.
+_CROWDED_CONFLICTS = 3
+# A group that conflicts even then would do so for ever: stored rows contradict one another. It is
+# committed without a check, which makes them agree.
 _MAX_CONFLICTS = 8
 
 
@@ -76,6 +80,7 @@ class GroupRun:
     Attributes:
         in_progress: the project that is being processed.
         is_inserted: whether an insert was tried, so that it must be repeated with the same members.
+        is_alone: whether the groups of other servers wait for it.
     """
 
     def __init__(
@@ -92,6 +97,7 @@ class GroupRun:
         self.lookups = lookups
         self.in_progress: int | None = None
         self.is_inserted = False
+        self.is_alone = False
         self._on_processed = on_processed
         self._earlier = earlier
         self._followed: States | None = None
@@ -286,7 +292,7 @@ class GroupWriter:
         conflicts = 0
         while True:
             try:
-                results = await self._attempt(run, checked=conflicts < _MAX_CONFLICTS)
+                results = await self._attempt_after(conflicts, run)
                 break
             except Superseded:
                 log.info("a group is processed again", action="superseded")
@@ -298,6 +304,19 @@ class GroupWriter:
             run.repeat(asyncio.create_task(self._processor.read(run.requests)))
         await run.group.ended()
         self._metrics.events.inc(sum(each.stored for each in results))
+
+    async def _attempt_after(self, conflicts: int, run: GroupRun) -> list[BatchResult]:
+        checked = conflicts < _MAX_CONFLICTS
+        if conflicts < _CROWDED_CONFLICTS or run.earlier is not None:
+            return await self._attempt(run, checked=checked)
+        await asyncio.wait([run.lookups])  # others need not wait for the worker process
+        projects = [each.project.id for each in run.requests]
+        async with self._committer.locks.alone(projects):
+            run.is_alone = True
+            try:
+                return await self._attempt(run, checked=checked)
+            finally:
+                run.is_alone = False
 
     async def _attempt(self, run: GroupRun, *, checked: bool) -> list[BatchResult]:
         """Process a group, and insert and commit it when it is its turn."""
@@ -352,7 +371,9 @@ class GroupWriter:
             ProjectResult(each.request.project.id, result, each.is_first)
             for each, result in zip(run.projects, results, strict=True)
         ]
-        await self._committer.commit(run.group.finish, parts, checked=checked)
+        await self._committer.commit(
+            run.group.finish, parts, checked=checked, is_alone=run.is_alone
+        )
 
     async def _commit_in_pieces(self, run: GroupRun) -> list[BatchResult]:
         """Commit a group without the events that the database keeps rejecting."""
