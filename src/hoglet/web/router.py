@@ -29,6 +29,7 @@ from hoglet.web.error_handlers import problem
 from hoglet.web.pagination import ORIGINAL_PATH
 
 PROJECT_PREFIX = "/api/projects/{project_id}"
+_PAGES = "/project/"
 CLIENT_CLOSED_REQUEST = 499
 _LISTEN_AFTER_SECONDS = 0.01
 _ENVIRONMENTS = "/api/environments"
@@ -51,7 +52,7 @@ class PathNormalizer:
     """ASGI middleware that rewrites ``scope["path"]``, so that one route matches all spellings.
 
     A path with a null character is answered with 404: nothing has such a name, and PostgreSQL
-    refuses to look for it.
+    refuses to look for it. Pages of the console say it themselves.
 
     ``/api/environments/...`` becomes ``/api/projects/...``, and a trailing slash is dropped. There
     are no redirects, because clients lose bodies and headers on redirects. The original path stays
@@ -70,7 +71,7 @@ class PathNormalizer:
         """Handle one connection."""
         if scope["type"] == "http":
             path: str = scope["path"]
-            if "\x00" in path:
+            if "\x00" in path and not path.startswith(_PAGES):
                 await problem(NotFound())(scope, receive, send)
                 return
             spelled = normalize_path(path)
