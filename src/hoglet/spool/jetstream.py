@@ -41,7 +41,7 @@ from hoglet.spool.wakeups import Wakeups
 
 _MAX_MESSAGES = 1000  # per read
 _AGAIN_SECONDS = 0.1
-# A server that only appends reads the stream's settings this often, one request each time.
+# A server that only appends reads the stream's settings this often, and waits for them that long.
 _SETTINGS_SECONDS = 1.0
 
 log = structlog.get_logger()
@@ -74,10 +74,7 @@ class JetStreamLog:
 
         If the connection breaks, it retries for a few seconds with the same message ids.
         """
-        if time.monotonic() - self._settings_read_at > _SETTINGS_SECONDS:
-            self._settings_read_at = time.monotonic()  # other requests do not wait for it
-            with contextlib.suppress(SpoolUnavailable):  # publishing says so, after its retries
-                await self._info()
+        await self._look_at_settings()
         if self._unsuitable is not None:
             raise SpoolUnavailable(f"{self._unsuitable}: change it back.")
         call = uuid4().hex
@@ -186,6 +183,16 @@ class JetStreamLog:
             self.losses += 1
             self._empty.clear()
         self.facts = facts
+
+    async def _look_at_settings(self) -> None:
+        """Read the stream's settings, unless something did within the last second."""
+        now = time.monotonic()
+        if now - self._settings_read_at <= _SETTINGS_SECONDS:
+            return
+        self._settings_read_at = now  # other calls do not wait for it
+        with contextlib.suppress(SpoolUnavailable, TimeoutError):  # publishing has its own patience
+            async with asyncio.timeout(_SETTINGS_SECONDS):
+                await self._info()
 
     def _note_settings(self, config: StreamConfig) -> None:
         """Stop appending while the stream has settings with which it could lose entries."""
