@@ -1,13 +1,11 @@
 """A group whose state another server keeps changing, as with the properties of a busy company."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import orjson
 import pytest
 
-from hoglet.access.bootstrap import ensure_first_project
 from hoglet.events.errors import StateChanged
 from hoglet.events.groups import GroupState
 from hoglet.kit.clock import SystemClock, new_id
@@ -17,14 +15,6 @@ from support.databases import open_database
 from support.pipeline import Line, open_line
 
 COMPANY = (0, "acme")
-
-
-@pytest.fixture
-async def line(postgres_tables_url: str, warehouse: Any) -> AsyncGenerator[Line]:
-    async with open_database(postgres_tables_url) as database:
-        await ensure_first_project(database, SystemClock())
-        async with open_line(database, warehouse, SystemClock(), 1) as opened:
-            yield opened
 
 
 class OtherServer:
@@ -95,8 +85,9 @@ def _identify(**properties: Any) -> dict[str, Any]:
 
 
 async def test_no_change_of_another_server_is_overwritten(
-    line: Line, postgres_tables_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_line: Line, postgres_tables_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    line = postgres_line
     await line.capture(_identify(first=True))
     await line.work()
     other = OtherServer(line, postgres_tables_url)

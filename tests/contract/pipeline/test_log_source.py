@@ -1,6 +1,5 @@
 """Groups of the spool log: their members, and what happens when one cannot be begun or stored."""
 
-from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -49,11 +48,8 @@ async def test_a_partition_is_not_held_after_a_failure(
 
 
 @pytest.fixture
-async def line(postgres_tables_url: str, warehouse: Any) -> AsyncGenerator[Line]:
-    async with open_database(postgres_tables_url) as database:
-        await ensure_first_project(database, SystemClock())
-        async with open_line(database, warehouse, SystemClock(), 1) as opened:
-            yield opened
+def line(postgres_line: Line) -> Line:
+    return postgres_line
 
 
 PEOPLE = [{"event": "e", "distinct_id": f"u{number}"} for number in range(40)]

@@ -5,7 +5,6 @@ log: a group may be begun anew with other members.
 """
 
 from collections import deque
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -21,11 +20,8 @@ from support.pipeline import Line, open_line
 
 
 @pytest.fixture
-async def line(postgres_tables_url: str, warehouse: Any) -> AsyncGenerator[Line]:
-    async with open_database(postgres_tables_url) as database:
-        await ensure_first_project(database, SystemClock())
-        async with open_line(database, warehouse, SystemClock(), 1) as opened:
-            yield opened
+def line(postgres_line: Line) -> Line:
+    return postgres_line
 
 
 async def _capture(line: Line) -> str:
