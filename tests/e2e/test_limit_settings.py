@@ -74,8 +74,13 @@ def test_more_events_are_stored_than_are_defined(server: RunningServer) -> None:
 
     names = "SELECT uniq(event) FROM events"
     wait_for(lambda: query(server, names).json().get("results") == [[len(batch)]])
-    defined = server.client.get("/api/projects/1/event_definitions/").json()["count"]
-    assert defined == DEFINITIONS
+    # Definitions come with the commit, a moment after the events can be queried, and all at once.
+    wait_for(lambda: defined(server) > 0)
+    assert defined(server) == DEFINITIONS
+
+
+def defined(server: RunningServer) -> int:
+    return server.client.get("/api/projects/1/event_definitions/").json()["count"]
 
 
 def test_requests_of_a_project_are_counted(server: RunningServer) -> None:
