@@ -9,7 +9,13 @@ from typer.core import TyperGroup
 
 from hoglet import __version__
 from hoglet.cli.command_table import CommandTable
-from hoglet.cli.error_handling import exit_code, print_error, print_hint, usage_errors_in_one_line
+from hoglet.cli.error_handling import (
+    exit_code,
+    print_error,
+    print_hint,
+    unusable_paths_named,
+    usage_errors_in_one_line,
+)
 from hoglet.cli.old_spellings import modern_spelling
 from hoglet.kit.errors import HogletError
 
@@ -94,7 +100,8 @@ def _called(command: Any, words: Sequence[str]) -> str:
 def _errors_printed(hint: str = "") -> Generator[None]:
     """Exit with a line on stderr for expected errors; a hint begins that line."""
     try:
-        yield
+        with unusable_paths_named():
+            yield
     except HogletError as error:
         print_error(f"{hint} {error.detail}".strip())
         hint = ""

@@ -18,7 +18,7 @@ from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 from hoglet.cli.admin.data_folder import DataDir, NoData
 from hoglet.cli.error_handling import BadUsage
 from hoglet.cli.server.address import server_url
-from hoglet.cli.server.api_client import ApiUnreachable, no_answer
+from hoglet.cli.server.api_client import ApiUnreachable, check_key, no_answer
 from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.kit.errors import HogletError
 
@@ -197,6 +197,7 @@ def _requested(data_dir: Path | None, url: str | None, key: str) -> Generator[IO
 def _remote(url: str, key: str) -> urllib.request.Request:
     if not key:
         raise ApiUnreachable("Specify an API key with --key or HOGLET_API_KEY.")
+    check_key(key)
     headers = {"Authorization": f"Bearer {key}"}
     return urllib.request.Request(  # noqa: S310 (see server_url)
         f"{server_url(url)}/_backup", method="POST", headers=headers

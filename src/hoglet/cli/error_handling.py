@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import os
 from collections.abc import Generator
 from http import HTTPStatus
 from typing import Any, cast
@@ -90,6 +91,24 @@ def usage_errors_in_one_line(command: str = "hoglet") -> Generator[None]:
         message = str(cast("Any", error).format_message()).replace("Value error, ", "")
         end = "" if message.endswith(("?", ".")) else "."
         raise BadUsage(f"{message}{end} See {called} -h.") from None
+
+
+@contextlib.contextmanager
+def unusable_paths_named() -> Generator[None]:
+    """Make a path that the system refuses a sentence, wherever a command comes across it.
+
+    Such as names that are too long, or folders in which a part of the path is a file.
+
+    Raises:
+        BadUsage: with the sentence.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        path = os.fsdecode(error.filename) if error.filename != "" else '""'
+        raise BadUsage(f"{path} cannot be used: {error.strerror}.") from error
 
 
 @contextlib.contextmanager

@@ -196,6 +196,12 @@ WRONG = [
     Wrong("demo --data-dir /dev/null", "/dev/null cannot be used (File exists): choose another"),
     Wrong("backup {folder}/b --data-dir {folder} --url {nobody}", "use only one of them"),
     Wrong("hog check nope.hog", "Cannot read nope.hog: No such file or directory"),
+    Wrong("backup {folder}/b --data-dir {folder}/bad.hog", "cannot be used: Not a directory."),
+    Wrong("backup {long}", "cannot be used: File name too long."),
+    Wrong("init {long}", "cannot be used: File name too long."),
+    Wrong("backup {folder}/b --url {nobody} --key schlüssel", "The API key contains invalid"),
+    Wrong("functions list --url bücher.example --key k", "write its host as xn--"),
+    Wrong("functions list --url http://host/ü --key k", "percent-encoded"),
 ]
 
 
@@ -284,6 +290,7 @@ def test_a_wrong_use_is_a_sentence(wrong: Wrong, folder: Path, other_server: str
         "other": other_server,
         "broken": "{a",
         "blank": " ",
+        "long": "x" * 300,
     }
     words = [word.format(**fill) for word in wrong.words.split(" ")]
     words = [word for word in words if word or "--profile" in words]

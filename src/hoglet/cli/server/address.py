@@ -38,11 +38,23 @@ def server_url(text: str) -> str:
         raise _unusable(text, "it must start with http:// or https://")
     if not host or not text.isprintable() or " " in text:
         raise _unusable(text, "it has no host")
+    if not host.isascii():
+        raise _unusable(text, f"write its host as {_in_ascii(host)}")
+    if not text.isascii():
+        raise _unusable(text, "its path must be percent-encoded")
     if parts.username is not None or parts.query or parts.fragment:
         raise _unusable(text, "only scheme, host, port and path are allowed; use --key for a key")
     if port is None and not has_scheme:
         return f"http://{parts.netloc}:8000{parts.path}".rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
+
+
+def _in_ascii(host: str) -> str:
+    """The form of an international name that requests carry."""
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        return "letters, digits and hyphens"
 
 
 def _unusable(text: str, reason: str) -> BadUrl:

@@ -36,6 +36,20 @@ class BadKey(HogletError):
     blame = "operator"
 
 
+def check_key(key: str) -> None:
+    """Reject what cannot be an API key before it is sent.
+
+    Raises:
+        BadKey: with what to do instead.
+    """
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise BadKey("The API key contains invalid characters; check --key.")
+    if key.startswith(_CAPTURE_TOKEN):
+        raise BadKey(
+            "A project token (phc_…) can only capture events; use a personal API key (phx_…)."
+        )
+
+
 class ApiClient:
     """Calls the API of one project.
 
@@ -49,12 +63,7 @@ class ApiClient:
     def __init__(
         self, url: str, key: str, project: str = _OWN, *, timeout_s: float = _SECONDS
     ) -> None:
-        if not key.isascii() or not key.isprintable() or " " in key:
-            raise BadKey("The API key contains invalid characters; check --key.")
-        if key.startswith(_CAPTURE_TOKEN):
-            raise BadKey(
-                "A project token (phc_…) can only capture events; use a personal API key (phx_…)."
-            )
+        check_key(key)
         self.url = server_url(url)
         self._key = key
         self._timeout_s = timeout_s
