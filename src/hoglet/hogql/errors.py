@@ -149,9 +149,14 @@ def unknown_field(
     return refused(f"Unable to resolve field: {name} ({where}).{hint}", node)
 
 
+LISTS_TABLES = "a DatabaseSchemaQuery lists tables and fields"
+
+
 def unknown_table(name: str, node: Any, known: Iterable[str]) -> SourceError:
     """The error for an unknown table."""
-    return refused(f'Unknown table "{name}".{near(name, known)}', node, code=UNKNOWN_TABLE)
+    hint = LISTS_TABLES if name.lower().startswith(("information_schema.", "pg_")) else None
+    suggestion = "" if hint else near(name, known)
+    return refused(f'Unknown table "{name}".{suggestion}', node, code=UNKNOWN_TABLE, hint=hint)
 
 
 def unknown_function(name: str, node: Any, known: Iterable[str]) -> SourceError:
@@ -182,6 +187,9 @@ _INSTEAD = {
     "jsonb_extract_path": "use JSONExtractString(x, 'key')",
     "jsonb_extract_path_text": "use JSONExtractString(x, 'key')",
     "approx_percentile": "use quantile(0.9)(x)",
+    "percentile": "use quantile(0.9)(x)",
+    "percentile_approx": "use quantile(0.9)(x)",
+    **{f"p{level}": f"use quantile(0.{level})(x)" for level in (50, 75, 90, 95, 99)},
     "nvl2": "use if(isNotNull(a), b, c)",
     "decode": "use transform(x, ['a'], ['b'], 'other')",
 }

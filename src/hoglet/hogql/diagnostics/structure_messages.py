@@ -61,8 +61,11 @@ def _position(match: re.Match[str], code: str, query: Any) -> SourceError:
 def _aggregate_found(match: re.Match[str], code: str, query: Any) -> SourceError:
     node = call_of(match["function"], query)
     name = getattr(node, "name", match["function"])
-    message = f"{name}() cannot be used in {match['where'].strip().rstrip('.')}"
-    return refused(message, node, code=code)
+    where = match["where"].strip().rstrip(".")
+    hint = "compute it in a subquery in FROM"
+    if match["kind"] == "Window" and where in {"WHERE", "HAVING"}:
+        hint = "use QUALIFY, which filters by window functions"
+    return refused(f"{name}() cannot be used in {where}", node, code=code, hint=hint)
 
 
 def _many_rows(_match: re.Match[str], code: str, query: Any) -> SourceError:
@@ -118,7 +121,7 @@ STRUCTURE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     ),
     (
         re.compile(
-            r"(?:Aggregate|Window) function (?P<function>\w+).*? is found (?:in|inside) "
+            r"(?P<kind>Aggregate|Window) function (?P<function>\w+).*? is found (?:in|inside) "
             r"(?P<where>.*?)(?: in query)?\.?$"
         ),
         _aggregate_found,

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.frontend.syntax_errors import error_in_brackets
+from hoglet.hogql.errors import SYNTAX
+from hoglet.hogql.frontend.bracket_errors import error_in_brackets
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_query
@@ -18,29 +19,29 @@ _KEYWORD = re.compile(r"(?:first|key)\b", re.IGNORECASE)
 _MOST = 10  # each is another parse of the query
 
 
-def query_with_keyword_names(text: str, error: SourceError) -> "tree.Query | None":
-    """Parse a query whose only errors are FIRST and KEY as names without AS.
+def parse_with_keyword_names(text: str) -> "tree.Query":
+    """Parse a query in which FIRST and KEY may be names without AS.
 
-    Args:
-        text: a query that does not parse.
-        error: the parser's error.
-
-    Returns:
-        The tree, or None if there is another error.
+    Raises:
+        SourceError: the first other error, at its place in a query in brackets.
     """
     names: dict[str, str] = {}
-    while len(names) < _MOST:
-        match = _KEYWORD.match(text, error_in_brackets(error, text).start)
-        if match is None:
-            return None
+    while True:
+        try:
+            parsed = parse_query(text)
+        except SourceError as error:
+            if error.error_code != "source_error":
+                raise
+            within = error_in_brackets(error, text)
+            match = _KEYWORD.match(text, within.start)
+            if match is None or len(names) == _MOST:
+                within.error_code = SYNTAX
+                raise within from None
+        else:
+            return replace_texts(parsed, names) if names else parsed
         stand_in = _unused(text, len(match.group()))
         names[stand_in] = match.group()
         text = text[: match.start()] + stand_in + text[match.end() :]
-        try:
-            return replace_texts(parse_query(text), names)
-        except SourceError as next_error:
-            error = next_error
-    return None
 
 
 def _unused(text: str, length: int) -> str:

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 
 from hoglet.hogql.errors import SYNTAX, in_expression
-from hoglet.hogql.frontend.keyword_names import query_with_keyword_names, replace_texts
+from hoglet.hogql.frontend.keyword_names import parse_with_keyword_names, replace_texts
 from hoglet.hogql.frontend.restore import DISTINCT_ON, restored
-from hoglet.hogql.frontend.syntax_errors import error_in_brackets, reword
+from hoglet.hogql.frontend.syntax_errors import reword
 from hoglet.hogql.frontend.unsupported import (
     CONSTANTS,
     closing_bracket,
@@ -24,7 +24,7 @@ from hoglet.hogql.frontend.unsupported import (
 )
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
-from hoglet.syntax.parse import parse_query, parse_query_expression
+from hoglet.syntax.parse import parse_query_expression
 from hoglet.syntax.scan import tokens
 from hoglet.syntax.source_span import source_span
 
@@ -49,28 +49,15 @@ def read_query(source: str) -> "tree.Query":
     """
     hidden, stand_in = hide_unknown_escapes(reworded(source))
     try:
-        parsed = _parse(hidden)
+        parsed = parse_with_keyword_names(hidden)
     except SourceError as error:
-        if error.error_code == "source_error":
-            error = error_in_brackets(error, hidden)
-            error.error_code = SYNTAX
         reword(error, source)
-        raise error from None
+        raise
     refuse_empty_names(source)
     refuse_dropped_syntax(source)
     if stand_in:
         parsed = replace_texts(parsed, {stand_in: "\\"})
     return restored(parsed, source, read_expression)
-
-
-def _parse(text: str) -> "tree.Query":
-    try:
-        return parse_query(text)
-    except SourceError as error:
-        named = query_with_keyword_names(text, error)
-        if named is None:
-            raise
-        return named
 
 
 def read_expression(source: str, path: str | None = None) -> "tree.Expression":

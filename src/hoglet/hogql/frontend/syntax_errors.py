@@ -7,41 +7,16 @@ another dialect's syntax, or the keyword that is nearly spelled.
 import re
 from difflib import get_close_matches
 
-from hoglet.hogql.frontend.unsupported import closing_bracket, without_constants
+from hoglet.hogql.errors import LISTS_TABLES
+from hoglet.hogql.frontend.keyword_names import parse_with_keyword_names
+from hoglet.hogql.frontend.unsupported import without_constants
 from hoglet.kit.errors import SourceError
-from hoglet.syntax.parse import parse_query
 from hoglet.syntax.refusals import HINTS_OF_PROGRAMS, in_words
-from hoglet.syntax.source_span import source_span
 
 _ANY = re.IGNORECASE
 _UNIT = r"(?:second|minute|hour|day|week|month|quarter|year)s?\b"
 _BEGINNING = re.compile(r"mismatched input '(?P<word>.*)' expecting \{SELECT", re.DOTALL)
 _NO_QUERY = re.compile(r"A query begins with SELECT or WITH, not with '(?P<word>[a-z_]+)'", _ANY)
-_QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with)\b)", _ANY)
-_MAX_BRACKETS = 10  # each is parsed once more
-
-
-def error_in_brackets(error: SourceError, source: str) -> SourceError:
-    """The error of the innermost bracketed query around the error that does not parse.
-
-    The parser tries such a query as an expression too, and complains about its first word.
-    """
-    blank = without_constants(source)
-    brackets = [*_QUERY_IN_BRACKETS.finditer(blank, 0, error.start)][-_MAX_BRACKETS:]
-    for bracket in reversed(brackets):
-        start, end = bracket.end(), closing_bracket(blank, bracket.end())
-        if end <= error.start:
-            continue
-        inner = source[start : end - (blank[end - 1] == ")")]
-        try:
-            parse_query(inner)
-        except SourceError as within:
-            within = error_in_brackets(within, inner)
-            is_at_end = within.start >= len(inner.rstrip())
-            at = (end - 1, end) if is_at_end else (start + within.start, start + within.end)
-            span = source_span(source, *at)
-            return SourceError(within.message, span, hint=within.hint)
-    return error
 
 
 def reword(error: SourceError, source: str) -> None:
@@ -57,7 +32,15 @@ def reword(error: SourceError, source: str) -> None:
     match = _NO_QUERY.match(error.message)
     if match is not None and source.startswith(match["word"], error.start):
         error.end = error.start + len(match["word"])
-        error.hint = _misspelled([match["word"]]) or "queries only read: SELECT event FROM events"
+        misspelled = _misspelled([match["word"]])
+        error.hint = misspelled or _STATEMENTS.get(match["word"].lower(), _ONLY_READ)
+
+
+_ONLY_READ = "queries only read: SELECT event FROM events"
+_STATEMENTS = {
+    "explain": "run SELECT with explain: true, which adds its plan",
+    **dict.fromkeys(("show", "describe", "desc"), LISTS_TABLES),
+}
 
 
 def _in_words(error: SourceError, source: str) -> str:
@@ -87,6 +70,11 @@ _HINTS = (
         re.compile(rf"\binterval\s+\S+\s+(?!{_UNIT})\w", _ANY),
         "interval 1 day; units are second, minute, hour, day, week, month, quarter, year",
     ),
+    (re.compile(r"\blateral\s+view\b|\bexplode\s*\(", _ANY), "ARRAY JOIN list AS item"),
+    (
+        re.compile(r"\blateral\s*\(", _ANY),
+        "(SELECT ...) as a column, which can use columns of the outer query",
+    ),
     (re.compile(r"\bexcept\s+distinct\b", _ANY), "SELECT DISTINCT x ... EXCEPT SELECT y"),
     (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
     (re.compile(r"\bmod\b", _ANY), "a % b"),
@@ -101,6 +89,8 @@ _HINTS = (
 def _hint(source: str, error: SourceError) -> str | None:
     if error.message == "unterminated string literal":
         return "a quote inside a string is doubled: 'it''s'"
+    if error.message.startswith("Unsupported interval unit"):
+        return "write interval 1 day + interval 2 hour"
     start = max(0, error.start - _NEAR)
     blank = without_constants(source)
     around = blank[start : error.start + _NEAR]
@@ -126,7 +116,7 @@ def _missing_as(source: str, start: int, word: str) -> str | None:
 
 def _parses(text: str) -> bool:
     try:
-        parse_query(text)
+        parse_with_keyword_names(text)
     except SourceError:
         return False
     return True

@@ -176,6 +176,9 @@ def _not_null_text(arg: Expr) -> Expr:
     return TrustedSQL(parts=("ifNull(", arg, ", '')"), type=STRING)
 
 
+_CONSTANTS_FIRST = "constants come first, in brackets of their own: quantile(0.9)(x)"
+
+
 def check_count(function: FunctionEntry, count: int, node: Any) -> None:
     """Reject a call with too few or too many arguments.
 
@@ -183,7 +186,9 @@ def check_count(function: FunctionEntry, count: int, node: Any) -> None:
         SourceError: code ``number_of_arguments_doesnt_match``.
     """
     if count < function.low or (function.high is not None and count > function.high):
-        raise refused(_arity_message(function, count), node, code=ARITY)
+        has_constants = function.params is not None and count > function.low
+        hint = _CONSTANTS_FIRST if has_constants else None
+        raise refused(_arity_message(function, count), node, code=ARITY, hint=hint)
 
 
 def _arity_message(function: FunctionEntry, count: int) -> str:

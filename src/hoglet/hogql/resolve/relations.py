@@ -226,8 +226,11 @@ def _cte_relation(resolver: Resolver, cte: CteQuery, node: Any) -> Relation:
 
 _SERIES = frozenset({"generateSeries", "generate_series"})
 _INSTEAD = {
-    "values": ". Write SELECT 1 AS a UNION ALL SELECT 2, or ARRAY JOIN a list.",
-    "range": ". Write numbers(5).",
+    "values": "write SELECT 1 AS a UNION ALL SELECT 2, or ARRAY JOIN a list",
+    "range": "write numbers(5)",
+    "unnest": "write ARRAY JOIN list AS item",
+    "explode": "write ARRAY JOIN list AS item",
+    "flatten": "write ARRAY JOIN list AS item",
 }
 
 
@@ -236,8 +239,9 @@ def _numbers(
 ) -> Source:
     """``numbers(n)``, ``numbers(offset, n)``, ``generateSeries(first, last, step)``."""
     if name not in {"numbers", *_SERIES}:
-        message = f"Table function '{name}' is not allowed{_INSTEAD.get(name.lower(), '')}"
-        raise refused(message, join, code=UNKNOWN_TABLE)
+        message = f"Table function '{name}' is not allowed"
+        hint = _INSTEAD.get(name.lower())
+        raise refused(message, join, code=UNKNOWN_TABLE, hint=hint)
     count = len(join.table_args or ())
     resolver.tables.append("numbers")
     if name in _SERIES:
