@@ -16,7 +16,7 @@ MAX_FILES = {"endpoint": 35, "function": 35, "delivery": 55}
 pytestmark = pytest.mark.slow
 
 
-ATTEMPTS = 3
+ATTEMPTS = 8
 """On a busy machine, what the requests before have read can expire before the traced one."""
 
 
