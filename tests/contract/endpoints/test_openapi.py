@@ -115,6 +115,27 @@ async def _contents(endpoints: EndpointWorld, name: str) -> dict[str, Any]:
     return operation["responses"]["200"]["content"]
 
 
+@pytest.mark.parametrize(("compares", "kind"), [(False, "object"), (True, "array")])
+async def test_times_to_convert_are_one_object(
+    endpoints: EndpointWorld, compares: bool, kind: str
+) -> None:
+    query = {
+        "kind": "FunnelsQuery",
+        "series": [{"event": "$pageview"}, {"event": "paid"}],
+        "funnelsFilter": {"funnelVizType": "time_to_convert"},
+        "compareFilter": {"compare": compares},
+    }
+    await endpoints.create(query, name="times")
+
+    contents = await _contents(endpoints, "times")
+
+    results = contents["application/json"]["schema"]["properties"]["results"]
+    answer = await endpoints.ran("times")
+    assert results["type"] == kind
+    assert ("bins" in answer["results"]) == (kind == "object")
+    assert ("bins" in results.get("properties", {})) == (kind == "object")
+
+
 async def test_unknown_endpoint_and_version(endpoints: EndpointWorld) -> None:
     await endpoints.create(name="a", is_active=False)
     assert (await endpoints.get("/nope/openapi.json")).status_code == 404

@@ -6,6 +6,7 @@ Source: docs/spec/query-endpoints.md#8-openapijson.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from hoglet.access.variables import InsightVariable
 from hoglet.endpoints.enums import HOGQL, REFRESH_WORDS
@@ -52,6 +53,17 @@ _SERIES: OpenApiObject = {
         "data": {"type": "array", "items": {"type": "number", "nullable": True}},
         "labels": _TEXTS,
         "days": {"type": "array", "items": {}},
+    },
+}
+_HISTOGRAM: OpenApiObject = {
+    "type": "object",
+    "properties": {
+        "bins": {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "number"}},
+            "description": "Seconds at which a bin starts, and the persons in it.",
+        },
+        "average_conversion_time": {"type": "number", "nullable": True},
     },
 }
 _INSIGHT_ITEMS: dict[str, OpenApiObject] = {
@@ -140,11 +152,21 @@ def _answer(target: RunTarget) -> OpenApiObject:
         "type": "object",
         "required": ["results"],
         "properties": {
-            "results": {"type": "array", "items": _item(target)},
+            "results": _results(target),
             "columns": {"type": "array", "items": {"type": "string"}},
             "hasMore": {"type": "boolean"},
         },
     }
+
+
+def _results(target: RunTarget) -> OpenApiObject:
+    """A list of rows or items; a funnel's times to convert are one object."""
+    options: dict[str, Any] = target.query.get("funnelsFilter") or {}
+    comparison: dict[str, Any] = target.query.get("compareFilter") or {}
+    is_compared = bool(comparison.get("compare"))
+    if options.get("funnelVizType") == "time_to_convert" and not is_compared:
+        return _HISTOGRAM
+    return {"type": "array", "items": _item(target)}
 
 
 def _item(target: RunTarget) -> OpenApiObject:

@@ -70,7 +70,7 @@ class RunAnswer(OpenResponse):
     ``next_cursor`` is set if the run used a cursor.
     """
 
-    results: list[Any]
+    results: list[Any] | dict[str, Any]
     hasMore: bool  # noqa: N815 (the name on the wire)
     error: None
     is_cached: bool
