@@ -83,6 +83,28 @@ def test_files_are_pushed_pulled_changed_and_run(server: ServerProject, folder: 
     assert listed[1].split()[:2] == ["events_of_plan", "3"]
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_endpoints_of_a_project(
+    server: ServerProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: bool
+) -> None:
+    """The files of tests are no endpoints, and variables are in the project's file."""
+    assert CliRunner().invoke(app, ["init", str(tmp_path / "shop")]).exit_code == 0
+    file = tmp_path / "shop" / "endpoints" / f"by_plan_{inside}.yaml"
+    (file.parent / "by_plan.yaml").rename(file)
+    monkeypatch.chdir(tmp_path / "shop" if inside else tmp_path)
+    where = [] if inside else ["shop"]
+    before = file.read_text()
+
+    assert command(server, "diff", *where).exit_code == 1
+    pushed = command(server, "push", *where)
+    assert pushed.output.splitlines()[-1] == f"created endpoint {file.stem}"
+    assert command(server, "diff", *where).output == ""
+    pulled = command(server, "pull", file.stem, *([] if inside else ["--to", "shop"]))
+
+    assert (pulled.exit_code, pulled.output) == (0, "")
+    assert file.read_text() == before
+
+
 def test_a_run_prints_rows(server: ServerProject) -> None:
     query = "select number, concat('a,', toString(number)) as t from numbers(3) where number > "
     query += "{variables.least}"

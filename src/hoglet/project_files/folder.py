@@ -88,8 +88,45 @@ def function_folders(folder: Path) -> list[Path]:
 
 def endpoint_files(folder: Path) -> list[Path]:
     """The files of endpoints, without tests and hidden files (of editors), sorted."""
-    paths = (folder / ENDPOINTS).glob("[!.]*.y*ml")
+    return _endpoint_files(folder / ENDPOINTS)
+
+
+def _endpoint_files(endpoints: Path) -> list[Path]:
+    paths = endpoints.glob("[!.]*.y*ml")
     return sorted(path for path in paths if path.suffix in _YAML and not path.name.endswith(_TESTS))
+
+
+def endpoints_folder(folder: Path) -> Path:
+    """The folder of endpoints of a project, or the given one, which is in no project."""
+    return folder / ENDPOINTS if (folder / PROJECT).is_file() else folder
+
+
+def read_endpoints(paths: Collection[Path]) -> list[tuple[Path, EndpointDocument]]:
+    """Read endpoints alone, with the variables of the project that their files are in.
+
+    Args:
+        paths: files, folders of files, or folders of projects.
+
+    Raises:
+        BadFile: a file is invalid or missing, or two define the same endpoint.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise BadFile(f"There is no file or folder {path}.")
+        files += _endpoint_files(endpoints_folder(path)) if path.is_dir() else [path]
+    documents = [(path, endpoint_file.read_file(path, _shared_variables(path))) for path in files]
+    names = [document["name"] for _, document in documents]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise BadFile(f"Several files define {', '.join(sorted(twice))}.")
+    return documents
+
+
+def _shared_variables(path: Path) -> Mapping[str, VariableDocument]:
+    endpoints = path.absolute().parent
+    is_in_project = endpoints.name == ENDPOINTS and (endpoints.parent / PROJECT).is_file()
+    return read_variables(endpoints.parent / VARIABLES) if is_in_project else {}
 
 
 def write_folder(

@@ -25,7 +25,7 @@ from hoglet.cli.row_output import FormatOption, OutputOption, choose_format, pri
 from hoglet.cli.server.api_errors import ApiRefused
 from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.cli.server.responses import QueryResponse
-from hoglet.kit.json import JsonObject
+from hoglet.kit.json import JsonObject, same_json
 from hoglet.project_files.documents import EndpointDocument
 
 Prune = Annotated[
@@ -116,14 +116,16 @@ def pull(
 ) -> None:
     """Write the server's endpoints to files; --prune deletes files of other endpoints."""
     from hoglet.project_files.endpoint_sync import Endpoints
-    from hoglet.project_files.folder import file_for
+    from hoglet.project_files.folder import endpoints_folder, file_for
     from hoglet.project_files.formats.endpoint_file import BadFile, write_text
 
     if prune and names:
         raise typer.BadParameter("--prune requires pulling all endpoints; do not specify names.")
     there = Endpoints(connect())
+    to = endpoints_folder(to)
     _write(to)
     here = _documents([to])
+    known = {document["name"]: document for _, document in here}
     paths = {document["name"]: path for path, document in here}
     gone = files_without_endpoint(here, there.records) if prune else []
     confirm([f"file {path}" for path, _ in gone], yes=yes)
@@ -131,11 +133,11 @@ def pull(
         document = there.document(name)
         if document is None:
             raise BadFile(f"There is no endpoint {name}. See hoglet endpoints list.")
+        if same_json(known.get(name), document):  # however it is written
+            continue
         path = paths.setdefault(name, file_for(to, name, paths))
-        content = write_text(document).encode()
-        if not path.exists() or path.read_bytes() != content:
-            _write(path, content)
-            print(f"wrote {path}")
+        _write(path, write_text(document).encode())
+        print(f"wrote {path}")
     for path, _ in gone:
         path.unlink()
         print(f"deleted {path}")
@@ -243,21 +245,9 @@ def _push(there: Any, path: Path, document: EndpointDocument) -> list[str]:
 
 def _documents(paths: list[Path] | None) -> list[EndpointFile]:
     """All files are parsed before anything is sent."""
-    from hoglet.project_files.formats.endpoint_file import BadFile, read_file
+    from hoglet.project_files.folder import read_endpoints
 
-    files: list[Path] = []
-    for path in paths or [Path("endpoints")]:
-        if not path.exists():
-            raise BadFile(f"There is no file or folder {path}.")
-        files += (
-            sorted([*path.glob("[!.]*.yaml"), *path.glob("[!.]*.yml")]) if path.is_dir() else [path]
-        )
-    documents = [(path, read_file(path)) for path in files]
-    names = [document["name"] for _, document in documents]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise BadFile(f"Several files define {', '.join(sorted(twice))}.")
-    return documents
+    return read_endpoints(paths or [Path("endpoints")])
 
 
 def _variables(pairs: list[str]) -> dict[str, str]:
