@@ -204,3 +204,26 @@ def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(interrupted: str) 
         [sys.executable, "-c", program], capture_output=True, check=False, timeout=60
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("command", [["profiles", "list"], ["serve", "--help"]])
+def test_ctrl_c_is_not_lost_in_a_callback(command: list[str], tmp_path: Path) -> None:
+    """The signal arrives while an object is collected, where Python drops exceptions."""
+    program = (
+        "import sys, time\n"
+        "class Collected:\n"
+        "    def __del__(self): raise KeyboardInterrupt\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer':\n"
+        "            Collected()\n"
+        "            time.sleep(30)\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "from hoglet.cli.entry import main\n"
+        f"sys.argv[1:] = {command}\n"
+        "main()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=False, timeout=60
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")

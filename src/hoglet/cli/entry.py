@@ -2,7 +2,7 @@
 
 import sys
 
-from hoglet.cli.exit_codes import guarded, ignore_incomplete_objects
+from hoglet.cli.exit_codes import guarded, keep_interrupts
 
 
 def main() -> None:
@@ -11,8 +11,7 @@ def main() -> None:
 
 
 def _command_line() -> None:
-    if sys.argv[1:2] != ["serve"]:
-        ignore_incomplete_objects()
+    keep_interrupts(ignore_incomplete_objects=sys.argv[1:2] != ["serve"])
     from hoglet.cli.main import app
 
     app()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 _INTERRUPTED = 130  # as shells report SIGINT
 _FAILED = 1
+_MOMENT = 0.01  # seconds
 _OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT, errno.EFBIG})
 
 
@@ -38,18 +39,32 @@ def guarded(command: Callable[[], object]) -> None:
         sys.exit(_FAILED)
 
 
-def ignore_incomplete_objects() -> None:
-    """Do not report that a destructor lacks an attribute.
+def keep_interrupts(*, ignore_incomplete_objects: bool) -> None:
+    """Let Ctrl-C end the command wherever it arrives.
 
-    Ctrl-C can end a constructor, for example of a response of ``http.client``, whose destructor
-    then fails; Python would print that after a command that ends quietly.
+    Python prints an interrupt of a destructor or of a weak reference's callback, and goes on.
+
+    Args:
+        ignore_incomplete_objects: do not report that a destructor lacks an attribute. Ctrl-C can
+            end a constructor, for example of a response of ``http.client``, whose destructor then
+            fails; Python would print that after a command that ends quietly.
     """
 
     def report(unraisable: "sys.UnraisableHookArgs") -> None:
-        if unraisable.exc_type is not AttributeError:
+        if unraisable.exc_type is KeyboardInterrupt:
+            _interrupt_again()
+        elif not (ignore_incomplete_objects and unraisable.exc_type is AttributeError):
             sys.__unraisablehook__(unraisable)
 
     sys.unraisablehook = report
+
+
+def _interrupt_again() -> None:
+    """Send SIGINT to the process once the callback that was interrupted has returned."""
+    import signal  # imported here, as this module imports little
+    import threading
+
+    threading.Timer(_MOMENT, os.kill, [os.getpid(), signal.SIGINT]).start()
 
 
 def _drop_output() -> None:
