@@ -155,18 +155,18 @@ def _instant_of(text: str, zone: str) -> float | None:
     match = _TEXT.match(text)
     if match is None:
         return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
-    fraction = int(((match[7] or "") + "000")[:3])
-    try:
-        moment = datetime(year, month, day, hour, minute, second, fraction * 1000, tzinfo=UTC)
-    except ValueError:
+    offset = match[8] or ""
+    if match[4] == "24":  # newer versions of Python read it as the next midnight
         return None
-    offset = match[8]
+    try:
+        moment = datetime.fromisoformat(text[: len(text) - len(offset)]).replace(tzinfo=UTC)
+    except ValueError:  # no day of the calendar
+        return None
     try:
         if offset and offset not in "Zz":
-            return from_datetime(moment - _offset(offset))
-        if not offset and zone != "UTC":
-            return from_datetime(moment.replace(tzinfo=zone_info(zone)).astimezone(UTC))
+            moment -= _offset(offset)
+        elif not offset and zone != "UTC":
+            moment = moment.replace(tzinfo=zone_info(zone)).astimezone(UTC)
     except OverflowError:
         return None
     return from_datetime(moment)

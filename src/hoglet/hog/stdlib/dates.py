@@ -26,6 +26,7 @@ from hoglet.hog.stdlib.arguments import wrong
 
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _TEMPORAL: Final = frozenset({HogDate, HogDateTime})
+_SHORTEST: Final = 28  # days of the shortest month
 _MAX_UNITS: Final = 10**12  # a larger number of any unit exceeds the calendar
 
 
@@ -242,6 +243,11 @@ def date_trunc(unit: Any, value: Any, _zone: Any = None) -> Any:
 def date_add(unit: Any, count: Any, value: Any) -> Any:
     if value is None:
         return None
+    if type(count) is int and type(value) is HogDateTime and value.zone == "UTC":
+        seconds = _SECONDS.get(unit, math.nan) if type(unit) is str else math.nan
+        moved = value.seconds + count * seconds
+        if type(moved) is int and EARLIEST <= moved <= LATEST:
+            return HogDateTime(moved)
     name = unit if type(unit) is str else as_text(unit)
     if name not in _SECONDS and name not in {"month", "year"}:
         raise EngineError(f"Unsupported interval unit: {name}")
@@ -307,7 +313,7 @@ def _add_calendar_months(value: Any, months: int) -> Any:
     year, month = month_number // 12, month_number % 12 + 1
     if not 1 <= year <= 9999:
         return None
-    day = min(moment.day, monthrange(year, month)[1])
+    day = moment.day if moment.day <= _SHORTEST else min(moment.day, monthrange(year, month)[1])
     if type(value) is HogDate:
         return HogDate(year, month, day)
     return _from_local(moment.replace(year=year, month=month, day=day), value)
