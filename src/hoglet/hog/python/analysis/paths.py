@@ -73,8 +73,11 @@ def overlap(path: tuple[Any, ...], other: tuple[Any, ...] | None) -> bool:
     )
 
 
-def is_same_read(first: Any, second: Any) -> bool:
-    """Whether two expressions read the same variable or global, or the same field of it."""
+def is_same_read(first: Any, second: Any, *, items: bool = False) -> bool:
+    """Whether two expressions read the same variable or global, or the same field of it.
+
+    With ``items``, also the same item: ``pair[1]``.
+    """
     match first, second:
         case bound.ReadVariable(variable=variable), bound.ReadVariable(variable=other):
             return variable is other
@@ -84,6 +87,12 @@ def is_same_read(first: Any, second: Any) -> bool:
             bound.GetProperty(target=target, key=bound.Constant(value=str(key))),
             bound.GetProperty(target=holder, key=bound.Constant(value=str(other))),
         ):
-            return key == other and is_same_read(target, holder)
+            return key == other and is_same_read(target, holder, items=items)
+        case (
+            bound.GetProperty(target=target, key=bound.Constant(value=int(key))),
+            bound.GetProperty(target=holder, key=bound.Constant(value=int(other))),
+        ):
+            is_same = items and type(key) is type(other) and key == other
+            return is_same and is_same_read(target, holder, items=items)
         case _:
             return False

@@ -23,16 +23,24 @@ Kinds of variables, parameters and results are computed as a fixed point: it sta
 kinds and joins those of all assignments and calls until nothing changes.
 """
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.analysis.library import LAMBDA_PARAMETER, lambda_argument
 from hoglet.hog.python.analysis.loop_shapes import loop_shape
+from hoglet.hog.python.analysis.naturals import (
+    find_naturals,
+    is_divisor,
+    is_natural,
+    is_small_multiple,
+)
+from hoglet.hog.python.analysis.unchanged import find_literals, find_sources
 from hoglet.hog.python.analysis.visitor import (
     always_returns,
     declared_by,
     everything,
     own_nodes,
-    parts,
 )
 from hoglet.hog.python.analysis.worklist import Worklist
 from hoglet.hog.stdlib.table import STL
@@ -66,12 +74,21 @@ def constant_kind(value: Any) -> str:
     return "F" if isinstance(value, float) else "S"
 
 
-def arithmetic_kind(operator: str, left: str, right: str, node: bound.Arithmetic) -> str:
-    """The kind of an operation's result; every operation returns a number."""
+def arithmetic_kind(
+    left: str, right: str, node: bound.Arithmetic, naturals: Collection[bound.Variable] = ()
+) -> str:
+    """The kind of an operation's result; every operation returns a number.
+
+    ``naturals`` are counters, see :mod:`hoglet.hog.python.analysis.naturals`.
+    """
+    operator = node.operator
     if operator == "/":
         return "F"
     if operator == "%":
-        return "K"
+        is_counted = left in "ZC" and is_divisor(node.right) and is_natural(node.left, naturals)
+        return "C" if is_counted else "K"
+    if left in "ZC" and right in "ZC" and is_small_multiple(node, naturals):
+        return "C"
     if "F" in (left, right):
         return "F"
     if (
@@ -113,6 +130,9 @@ class TypeFacts:
             none if the program is traced, because such loops are printed as ranges.
         recursive: variables that functions inside their own value use.
         literals: variables whose value is always this array or object of literals.
+        sources: variables whose value is always the unchanged result of this call, such as of
+            ``range``, which tells the kind of its items.
+        naturals: counters that are never negative.
     """
 
     def __init__(
@@ -136,7 +156,9 @@ class TypeFacts:
         self._final: dict[int, str | None] | None = None
         self._find_direct()
         self._find_loops()
-        self.literals = self._find_literals()
+        self.literals = find_literals(self._nodes, host_names)
+        self.sources = find_sources(self._nodes, host_names)
+        self.naturals = find_naturals(self._nodes, self.sources, host_names)
         self._settle()
 
     # --- functions that are called by name only
@@ -209,45 +231,19 @@ class TypeFacts:
         for node in everything(loop, into_functions=False):
             self.loops.update(declared_by(node))
 
-    # --- arrays and objects of literals
-
-    def _find_literals(self) -> dict[bound.Variable, bound.MakeArray | bound.MakeObject]:
-        """``let names := ['a', 'b']`` that the program only iterates over and looks up."""
-        literals = {
-            node.variable: node.value
-            for node in self._nodes
-            if isinstance(node, bound.Declare)
-            and not node.variable.assigned
-            and not node.recursive
-            and isinstance(node.value, bound.MakeArray | bound.MakeObject)
-            and all(isinstance(part, bound.Constant) for part in parts(node.value))
-        }
-        for node in self._nodes:
-            looked_at = self._only_looked_at(node)
-            for part in parts(node):
-                if isinstance(part, bound.ReadVariable) and part is not looked_at:
-                    literals.pop(part.variable, None)
-        return literals
-
-    def _only_looked_at(self, node: Any) -> Any:
-        """The part of a node that is iterated over or looked up in."""
-        if isinstance(node, bound.ForIn):
-            return node.collection
-        if isinstance(node, bound.GetProperty):
-            return node.target
-        if isinstance(node, bound.Compare) and node.operator in {"in", "not in"}:
-            return node.right
-        if isinstance(node, bound.CallGlobal) and node.name in {"has", "length", "keys"}:
-            return next(iter(node.arguments), None) if node.name not in self.host_names else None
-        return None
-
     # --- the fixed point
 
     def _settle(self) -> None:
+        items = {
+            function.parameters[index]
+            for node in self._nodes
+            if (function := lambda_argument(node, self.host_names)) is not None
+            and (index := LAMBDA_PARAMETER[node.name]) < len(function.parameters)
+        }
         for function in self.functions.values():
             if function.number not in self._closed:
                 for parameter in function.parameters:
-                    self.variables[parameter] = "A"
+                    self.variables[parameter] = None if parameter in items else "A"
         for number, function in self.functions.items():
             self.results[number] = None if always_returns(function.body) else "N"
         self._worklist = Worklist(
@@ -275,11 +271,8 @@ class TypeFacts:
             self._meet(node.variable, self.kind(node.value))
         elif isinstance(node, bound.DeclareFunction):
             self._meet(node.variable, "A")
-        elif isinstance(node, bound.ForIn):
-            self._meet(node.value, self._item_kind(node.collection))
-            if node.key is not None:
-                literal = self._literal(node.collection)
-                self._meet(node.key, "S" if _has_text_keys(literal) else "A")
+        elif isinstance(node, bound.ForIn | bound.CallGlobal):
+            self._learn_items(node)
         elif isinstance(node, bound.Try):
             for variable in declared_by(node):
                 self._meet(variable, "A" if variable is node.error_type else "E")
@@ -293,10 +286,33 @@ class TypeFacts:
             return "C"
         return "N" if node.value is None else self.kind(node.value)
 
-    def _item_kind(self, node: Any) -> str:
+    def _learn_items(self, node: bound.ForIn | bound.CallGlobal) -> None:
+        """Learn what a loop binds, or a library function passes to the lambda in its call."""
+        if isinstance(node, bound.ForIn):
+            self._meet(node.value, self._item_kind(node.collection))
+            if node.key is not None:
+                self._meet(node.key, self._key_kind(node.collection))
+            return
+        function = lambda_argument(node, self.host_names)
+        if function is not None and function.parameters:
+            index = LAMBDA_PARAMETER[node.name]
+            if index < len(function.parameters):
+                self._meet(function.parameters[index], self._item_kind(node.arguments[1]))
+
+    def _key_kind(self, node: Any) -> str | None:
+        """The kind of the keys of a collection; those of arrays are counted from 0."""
+        literal = self._literal(node)
+        if _has_text_keys(literal):
+            return "S"
+        kind = self.kind(node)
+        return None if kind is None else ("C" if kind == "L" else "A")
+
+    def _item_kind(self, node: Any) -> str | None:
         """The kind of the items of a collection."""
-        if isinstance(node, bound.CallGlobal) and node.name == "splitByString":
-            return "A" if node.name in self.host_names else "S"
+        if isinstance(node, bound.ReadVariable) and node.variable in self.sources:
+            node = self.sources[node.variable]
+        if isinstance(node, bound.CallGlobal) and node.name not in self.host_names:
+            return self._returned_item_kind(node)
         literal = self._literal(node)
         if isinstance(literal, bound.MakeArray) and all(map(_is_text, literal.items)):
             return "S"
@@ -305,6 +321,21 @@ class TypeFacts:
         ):
             return "S"
         return "A"
+
+    def _returned_item_kind(self, node: bound.CallGlobal) -> str | None:
+        """The kind of the items that a library function returns."""
+        match node:
+            case bound.CallGlobal(name="splitByString"):
+                return "S"
+            case bound.CallGlobal(name="range", arguments=(_,)):
+                return "C"  # from 0, no further than its memory allows
+            case bound.CallGlobal(name="range", arguments=(first, _)):
+                kind = self.kind(first)
+                return None if kind is None else ("C" if kind in "ZC" else "A")
+            case bound.CallGlobal(name="arrayFilter", arguments=(_, items)):
+                return self._item_kind(items)
+            case _:
+                return "A"
 
     def is_literal(self, node: Any, *, pairs: bool) -> bool:
         """Whether a variable is an array, or an object of ``pairs``, that never changes."""
@@ -362,7 +393,7 @@ class TypeFacts:
                 left, right = self.kind(node.left), self.kind(node.right)
                 if left is None or right is None:
                     return None
-                return arithmetic_kind(node.operator, left, right, node)
+                return arithmetic_kind(left, right, node, self.naturals)
             case bound.And() | bound.Or() | bound.Not() | bound.Compare() | bound.Between():
                 return "B"
             case bound.Conditional():
@@ -392,6 +423,9 @@ class TypeFacts:
         entry = STL.get(node.name)
         if entry is None or node.name in self.host_names:
             return "A"
+        if node.name == "splitByString" and len(node.arguments) > 1:
+            texts = self.kind(node.arguments[0]), self.kind(node.arguments[1])
+            return None if None in texts else ("L" if texts == ("S", "S") else "A")
         if node.name == "length" and len(node.arguments) == 1:
             kind = self.kind(node.arguments[0])
             return None if kind is None else ("C" if kind in "SL" else "A")
@@ -399,6 +433,7 @@ class TypeFacts:
 
 
 _TEACHING: Final = (
+    bound.CallGlobal,
     bound.Declare,
     bound.AssignVariable,
     bound.DeclareFunction,

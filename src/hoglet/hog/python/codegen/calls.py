@@ -207,7 +207,8 @@ class CallPrinter(InlinePrinter):
         if isinstance(count, bound.Arithmetic) and isinstance(count.right, bound.Constant):
             cut, count = count.right.value if count.operator == "-" else None, count.left
         is_rest = cut == 0 or (type(cut) is int and 0 < cut < _first(start))
-        return is_rest and is_same_read(subject, self.argument_of("length", count))
+        length = self.argument_of("length", count)
+        return is_rest and is_same_read(subject, length, items=True)
 
     def _call_length(self, operands: list[Operand]) -> str | None:
         operand = operands[0]
@@ -237,6 +238,15 @@ class CallPrinter(InlinePrinter):
         function = "R_has" if holder.raw else "L_has"
         slow = f"{function}({holder.text}, {item.text})"
         return f"({inside} if {test} else {slow})" if test else inside
+
+    def _call_to_string(self, operands: list[Operand]) -> str | None:
+        operand = operands[0]
+        if len(operands) == 1 and operand.kind == "C":
+            return f"STR({operand.text})"
+        if len(operands) == 1 and operand.kind == "K":
+            first, again = self.temporaries.twice(operand)
+            return f"(STR({again}) if type({first}) is I else L_toString({again}))"
+        return method_call("toString", operands, self.temporaries, self.program.short_texts)
 
     def _call_is_null(self, operands: list[Operand]) -> str | None:
         return f"({operands[0].text} is None)" if not operands[0].constant else None
@@ -352,6 +362,7 @@ class CallPrinter(InlinePrinter):
     _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {
         "length": _call_length,
         "has": _call_has,
+        "toString": _call_to_string,
         "isNull": _call_is_null,
         "isNotNull": _call_is_not_null,
         "concat": _call_concat,

@@ -327,14 +327,16 @@ class Evaluation(Conditions):
             first, again = self.temporaries.twice(key)
             slow = f"prop({target.text}, {again})"
             return f"({target.text}.get({again}) if type({first}) is S else {slow})"
+        is_list = target.kind == "L" and target.atom and not target.raw
+        array = "" if is_list else f"type({first}) is L and "
         if key.constant and key.kind == "Z" and key.value > 0:
-            test = f"type({first}) is L and LEN({again}) >= {key.value}"
+            test = f"{array}LEN({again}) >= {key.value}"
             return f"({again}[{key.value - 1}] if {test} else prop({again}, {key.text}))"
         if key.constant and key.kind == "Z" and -_MAX_FROM_END <= key.value < 0:
-            test = f"type({first}) is L and LEN({again}) >= {-key.value}"
+            test = f"{array}LEN({again}) >= {-key.value}"
             return f"({again}[{key.value}] if {test} else prop({again}, {key.text}))"
         if key.kind in {"C", "K"} and key.atom:
-            test = f"type({first}) is L and 0 < {key.text} <= LEN({again})"
+            test = f"{array}0 < {key.text} <= LEN({again})"
             guard = "" if key.kind == "C" else f" and type({key.text}) is I"
             return f"({again}[{key.text} - 1] if {test}{guard} else prop({again}, {key.text}))"
         if target.raw and key.kind == "A":

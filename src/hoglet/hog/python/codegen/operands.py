@@ -145,7 +145,9 @@ def arithmetic(
     operator: str, left: Operand, right: Operand, kind: str, new: Temporaries
 ) -> Operand:
     """``left operator right``; at least one of the operands is an atom."""
-    if operator == "%":
+    if operator == "%" and kind == "C":
+        text = f"({left.text} % {right.text})"
+    elif operator == "%":
         text = _remainder(left, right, new)
     elif operator == "/":
         text = _quotient(left, right, new)

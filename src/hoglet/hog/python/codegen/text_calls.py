@@ -81,22 +81,32 @@ def method_call(
         return None
     subject = operands[form.position]
     first, again = new.twice(subject)
-    test = f"type({first}) is S"
-    if form.is_new:
-        test += f" and LEN({again}) <= 256"
-    if form.is_ascii:
-        test += f" and {again}.isascii()"
     if again in short:
-        test = f"s{again[1:]}"
-    test = " and ".join([test, *filter(None, tests)])
+        tests.insert(0, f"s{again[1:]}")
+    else:
+        tests[:0] = _subject_tests(subject, first, again, form)
+    test = " and ".join(filter(None, tests))
     if name == "substring" and len(operands) == 3 and operands[2].value == 1:
         return _character(operands, first, again, short)
     text = form.text.format(again, *(item.text for item in literals), _end(literals))
+    if not test:
+        return f"({text})"
     if subject.raw and name == "toString":
         return f"({text} if {test} else R_toString({again}))"
     whole = f"imp({again})" if subject.raw and name not in SAME_FOR_RAW else again
     given = [whole if index == form.position else item.text for index, item in enumerate(operands)]
     return f"({text} if {test} else L_{name}({', '.join(given)}))"
+
+
+def _subject_tests(subject: Operand, first: str, again: str, form: _Form) -> list[str]:
+    """What has to be tested of the string; the first test evaluates it, unless it is a name."""
+    is_text = subject.kind == "S" and not subject.raw
+    tests = [] if is_text and subject.atom else [f"type({first}) is S"]
+    if form.is_new:
+        tests.append(f"LEN({again}) <= 256")
+    if form.is_ascii:
+        tests.append(f"{again}.isascii()")
+    return tests
 
 
 def _character(operands: list[Operand], first: str, again: str, short: Container[str]) -> str:
@@ -120,7 +130,9 @@ def rest_of_text(operands: list[Operand], new: Temporaries, short: Container[str
     if is_first is None or subject.constant:
         return None
     first, again = new.twice(subject)
-    test = f"type({first}) is S and LEN({again}) <= 256 and {again}.isascii()"
+    is_known = subject.kind == "S" and subject.atom and not subject.raw
+    test = f"LEN({again}) <= 256 and {again}.isascii()"
+    test = test if is_known else f"type({first}) is S and {test}"
     test = f"s{again[1:]}" if again in short else test
     test = " and ".join(filter(None, [test, is_first]))
     whole = f"imp({again})" if subject.raw else again
