@@ -22,6 +22,15 @@ PROGRAMS = {
     "nested": "if (p.plan != p.b) { if (p.plan != null) { if (p.plan) { out.plan := p.plan } } }",
     "loop": "for (let o in p.all) { if (o.plan != null) { out[o.name] := o.plan; print(o.plan) } }",
     "parts": "if (p.plan) { let x := p.plan; x.k := 1; out.x := x; out.y := p.plan }",
+    "rounds": "for (let i in range(3)) { out[toString(i)] := event.properties.plan }",
+    "while": "let i := 0\nwhile (i < 2) { i := i + 1\nif (p.plan = 'pro') { out.plan := i } }",
+    "inner loop": "for (let i in [1, 2]) { for (let j in p.all) { out[toString(i)] := p.plan } }",
+    "no rounds": "for (let i in []) { print(p.plan) }",
+    "lambda in a loop": "for (let i in [1]) { out.m := arrayMap(x -> [x, p.plan], p.all) }",
+    "changed in a loop": (
+        "for (let i in [1, 2]) { let q := p.plan\n"
+        "if (typeof(q) = 'object') { q.k := i }\nout.q := q\nout.r := p.plan }"
+    ),
     "function": "fun f() { return p.plan }\nif (p.plan) { out := [f(), (() -> p.plan)()] }",
 }
 
@@ -48,6 +57,15 @@ def test_results_are_those_of_a_traced_run(name: str, value: Any) -> None:
 def test_read_once(name: str) -> None:
     text = compile_python(compile_program(ending(PROGRAMS[name]))).source
     assert text.count(".get('plan')") == 1
+
+
+@pytest.mark.parametrize("name", ["rounds", "while", "inner loop"])
+def test_read_before_the_first_round(name: str) -> None:
+    text = compile_python(compile_program(ending(PROGRAMS[name]))).source
+    before, _, rounds = text.partition("= h1.get('plan')")
+    assert "for v" not in before
+    assert "while " not in before
+    assert ".get('plan')" not in rounds
 
 
 @pytest.mark.parametrize("name", ["e.plan", "e.properties.plan"])

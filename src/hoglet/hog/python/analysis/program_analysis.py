@@ -20,6 +20,7 @@ class ProgramAnalysis:
         host_names: all names that the host provides; they hide library functions.
         is_optimized: whether the program may differ from its text in anything but results.
         appended: see :meth:`hoglet.hog.python.analysis.appending.ArrayUses.appended`.
+        loops: see :func:`hoglet.hog.python.analysis.loops.loops_around`.
         hoisted: see :func:`hoglet.hog.python.analysis.hoisting.hoisted_functions`.
         short_texts: see :func:`hoglet.hog.python.analysis.short_texts.short_texts`.
         suspending: see :func:`hoglet.hog.python.analysis.suspending.find_suspending`.
@@ -47,7 +48,7 @@ class ProgramAnalysis:
         self.host_names = host = functions | async_names
         self.is_optimized = optimized = not (trace or batch)
         self.facts = facts = TypeFacts(all_functions, host, trace=trace)
-        loops = loops_around(facts)
+        self.loops = loops = loops_around(facts)
         self.borrowing = borrowing = Borrowing(facts, loops, host, enabled=optimized)
         self.formatted = Formatted(facts, borrowing, host, enabled=optimized)
         uses = ArrayUses(facts, host)

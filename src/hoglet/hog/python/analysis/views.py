@@ -6,11 +6,15 @@ of anything else, which has no fields either.
 """
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.borrowing import Borrowing
 from hoglet.hog.python.analysis.type_facts import NUMBERS, TypeFacts
+from hoglet.hog.python.analysis.visitor import everything
+
+_LOOPS: Final = frozenset({bound.While, bound.For, bound.ForIn})
 
 
 class Views:
@@ -25,6 +29,7 @@ class Views:
         facts: type facts about the program.
         borrowing: which variables hold the host's own data.
         known_globals: roots of globals that always exist; reading others may fail.
+        loops: the loop around each node, see ``loops_around``.
         enabled: whether the program may have views.
     """
 
@@ -33,10 +38,18 @@ class Views:
         facts: TypeFacts,
         borrowing: Borrowing,
         known_globals: frozenset[str],
+        loops: Mapping[int, Any],
         *,
         enabled: bool,
     ) -> None:
         nodes = [node for own in facts.own.values() for node in own] if enabled else []
+        self._loops = loops
+        self._collections = {
+            id(part): node
+            for node in nodes
+            if isinstance(node, bound.ForIn)
+            for part in everything(node.collection, into_functions=False)
+        }
         self._aliases: dict[bound.Variable, tuple[Any, ...]] = {}
         self._find_aliases(nodes, borrowing)
         paths, variables = self._count(nodes, facts)
@@ -77,7 +90,8 @@ class Views:
         inner = {id(node.target) for node in nodes if isinstance(node, bound.GetProperty)}
         for node in nodes:
             if isinstance(node, bound.GetProperty):
-                times = 1 if isinstance(node.key, bound.Constant) else 2  # probably in a loop
+                is_once = isinstance(node.key, bound.Constant) and not self._is_repeated(node)
+                times = 1 if is_once else 2  # computed keys are probably in a loop, too
                 is_index = facts.kind(node.key) in NUMBERS  # arrays have no views
                 if isinstance(node.target, bound.ReadVariable) and not is_index:
                     variables[node.target.variable] += times
@@ -92,8 +106,13 @@ class Views:
                 and len(node.path) > 1
                 and id(node) not in inner
             ):
-                paths[node.path[:-1]] += 1
+                paths[node.path[:-1]] += 2 if self._is_repeated(node) else 1
         return paths, variables
+
+    def _is_repeated(self, node: Any) -> bool:
+        """Whether a node is evaluated in each round of a loop of its function."""
+        around = self._collections.get(id(node), node)
+        return type(self._loops.get(id(around))) in _LOOPS
 
     def path_of(self, node: Any) -> tuple[Any, ...] | None:
         """The path of a global that an expression reads: ``("event", "properties")``, or None."""

@@ -57,31 +57,12 @@ class BranchPrinter(LoopPrinter):
 
     def _repeated_reads(self, node: bound.If) -> dict[str, str]:
         """Bind what the condition reads and is read again to names; those, by the reads."""
-        first = dict.fromkeys(filter(None, map(self._field_of_view, _evaluated(node.condition))))
+        first = dict.fromkeys(filter(None, map(self.field_of_view, _evaluated(node.condition))))
         if not first:
             return {}
         nodes = islice(everything(node, into_functions=False), _MAX_NODES)
-        counts = Counter(map(self._field_of_view, nodes))
-        names: dict[str, str] = {}
-        for text in first:
-            if counts[text] > 1 and text not in self.reads:
-                names[text] = self.temporaries.new()
-                self.line(f"{names[text]} = {text}")
-        return names
-
-    def _field_of_view(self, node: Any) -> str | None:
-        """The text that reads a field with a constant name below a view; None for other nodes."""
-        views = self.program.views
-        if not isinstance(node, bound.GetProperty | bound.ReadGlobal):
-            return None
-        path = views.path_of(node)
-        view, seen = (None, 0) if path is None else views.longest(path[:-1])
-        if path is not None and view is not None and seen == len(path) - 1:
-            return f"{view}.get({path[-1]!a})" if isinstance(path[-1], str) else None
-        if not isinstance(node, bound.GetProperty) or not isinstance(node.key, bound.Constant):
-            return None
-        view = self.view_of(node.target)
-        return f"{view}.get({node.key.value!a})" if view and type(node.key.value) is str else None
+        counts = Counter(map(self.field_of_view, nodes))
+        return self.bind_reads(text for text in first if counts[text] > 1)
 
 
 def _evaluated(node: Any) -> Iterator[Any]:

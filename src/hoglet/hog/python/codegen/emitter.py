@@ -83,7 +83,9 @@ class ProgramContext:
         self.appended, self.inlined = analysis.appended, analysis.inlined
         self.suspending, self.dynamic_async = analysis.suspending, analysis.dynamic_async
         self.effects = Effects(facts, host_names=self.host_names, known_globals=known_globals)
-        self.views = Views(facts, borrowing, known_globals, enabled=analysis.is_optimized)
+        self.views = Views(
+            facts, borrowing, known_globals, analysis.loops, enabled=analysis.is_optimized
+        )
         for path in self.views.paths:
             self.root_name(path[0])
         self.storage = Storage(facts)

@@ -10,14 +10,14 @@ from typing import Any, Final
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.counting_loops import counting_loop
 from hoglet.hog.python.analysis.loop_shapes import LoopShape
-from hoglet.hog.python.codegen.growth import GrowthPrinter
+from hoglet.hog.python.codegen.reads import ReadPrinter
 
 _FRESH: Final = frozenset({"splitByString", "keys", "values", "range"})
 """Library functions that return a new array and charge its memory themselves."""
 CHECK: Final = "if d > LIMIT: check(d)"
 
 
-class LoopPrinter(GrowthPrinter):
+class LoopPrinter(ReadPrinter):
     """The printer of loops."""
 
     def statement(self, node: Any) -> None:
@@ -43,17 +43,19 @@ class LoopPrinter(GrowthPrinter):
 
     def print_while(self, node: bound.While) -> None:
         """A loop with a condition."""
-        self._loop_head(node.condition)
-        self.statement(node.body)
-        self.indent -= 1
+        with self.loop_reads(node):
+            self._loop_head(node.condition)
+            self.statement(node.body)
+            self.indent -= 1
 
     def print_for(self, node: bound.For) -> None:
         """A loop with a counter."""
         counting = None if self.program.trace else counting_loop(node, self.facts, self.effects)
-        if counting is None:
-            self._print_counted_by_hand(node)
-        else:
-            self._print_range(node, counting)
+        with self.loop_reads(node):
+            if counting is None:
+                self._print_counted_by_hand(node)
+            else:
+                self._print_range(node, counting)
 
     def _print_range(self, node: bound.For, shape: LoopShape) -> None:
         name = self.program.storage.name(shape.variable)
@@ -113,6 +115,10 @@ class LoopPrinter(GrowthPrinter):
 
     def print_for_in(self, node: bound.ForIn) -> None:
         """A loop over the items of a collection."""
+        with self.loop_reads(node):
+            self._print_for_in(node)
+
+    def _print_for_in(self, node: bound.ForIn) -> None:
         is_raw = self.is_raw(node.collection) and not self.program.trace
         operand = self.raw(node.collection) if is_raw else self.value(node.collection)
         item = self.program.storage.name(node.value)
