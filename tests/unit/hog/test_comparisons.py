@@ -39,6 +39,19 @@ def test_booleans_are_compared_without_a_call() -> None:
     assert "is True if type(" in source
 
 
+TEXTS = ["", "true", "1", "x", "2024-01-02", "1152921504606846976"]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_host_data_is_compared_with_literal_texts_as_if_it_were_imported(value: object) -> None:
+    tests = ", ".join(f"event.x = '{text}', '{text}' != event.x" for text in TEXTS)
+    program = compile_python(compile_program(f"return [{tests}]"))
+    step = Execution(program, globals={"event": {"x": value}}).start()
+    same = [equal(import_value(value), text) for text in TEXTS]
+    assert step == Finished([answer for is_same in same for answer in (is_same, not is_same)])
+    assert "imp(" not in program.source
+
+
 NUMBERS = [
     None, True, 0, 2, 2.0, -0.0, 1.5, 2**30, 2**53, 2**53 + 1, -(2**53) - 1, 10**17 + 1, 1e17, "",
     "2", "x", "\u00e9", [], {"__hogDateTime__": True, "dt": 1714739696.5, "zone": "UTC"},

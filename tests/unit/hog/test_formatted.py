@@ -9,6 +9,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.program import compile_python
 from hoglet.hog.python.run_to_end import run_program
+from hoglet.hog.runtime.plain_data import is_plain_host
 
 EVENT: dict[str, Any] = {
     "name": "paid", "p": {"plan": "pro", "amount": 59.5, "items": [{"price": 2}]},
@@ -111,6 +112,33 @@ def test_plain_host_data_is_not_imported() -> None:
 
     assert "M_jsonStringify(v1)" in text
     assert "v1 = {'p': t" in text
+    assert "else plain_host(" in text  # small plain arrays and objects become JSON at once
+
+
+@pytest.mark.parametrize(
+    ("value", "is_plain"),
+    [
+        ([{"a": [1, "b", None, True, 1.5]}], True),
+        ({"a": 1.0}, False),
+        ([2**60], False),
+        ({"a": {1: "b"}}, False),
+        ((1, 2), False),
+        ({"a": {"__hogDate__": True}}, False),
+        (["x" * 2000], False),
+        ({"x" * 2000: 1}, False),
+        ([[0] * 60, [0] * 60], False),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_host_data_that_is_its_own_import(value: Any, *, is_plain: bool) -> None:
+    assert is_plain_host(value) == is_plain
+
+
+def test_host_data_that_contains_itself_is_not_plain() -> None:
+    value: list[Any] = []
+    value.append(value)
+
+    assert not is_plain_host(value)
 
 
 def test_shared_parts_do_not_expand() -> None:

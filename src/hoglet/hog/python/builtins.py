@@ -239,6 +239,7 @@ def _namespace() -> dict[str, Any]:
         "R_each": host_data.each, "R_each_pair": host_data.each_pair, "R_items": host_data.items,
         "R_keys": host_data.keys, "R_typeof": host_data.type_of, "R_has": host_data.has,
         "R_has_key": host_data.has_key,
+        "R_eq": host_data.equals_text, "R_ne": host_data.differs_from_text,
         "R_in": host_data.is_in, "R_not_in": host_data.is_not_in,
         "R_jsonStringify": write_host_json, "R_print": host_data.print_line,
         "R_concat": host_data.concat,
@@ -251,6 +252,7 @@ def _namespace() -> dict[str, Any]:
         "host_value": host_data.HostValue,
         "MANY": plain_import.MANY,
         "plain_leaf": plain_data.is_plain_leaf, "plain_part": plain_data.is_plain_part,
+        "plain_host": plain_data.is_plain_host,
         "plain_import": plain_import.plain_import,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip

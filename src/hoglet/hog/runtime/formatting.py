@@ -116,7 +116,11 @@ def _requoted(text: str) -> str | None:
 
     Other escapes are the same when printing. JSON does not contain the characters 0 and 1.
     """
-    if text.count("\\") * _RARE < len(text):
+    if "\\\\" not in text:  # each backslash begins an escape
+        if "\\u" in text:
+            return None
+        text = text.replace('\\"', "\1")
+    elif text.count("\\") * _RARE < len(text):
         marked = _marked(text)
         if marked is None:
             return None

@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from hoglet.hog.runtime.budget import current
-from hoglet.hog.runtime.compare import contains, member
+from hoglet.hog.runtime.compare import contains, equal, member
 from hoglet.hog.runtime.convert import export_value, import_value, is_tagged
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text, joined, nested, printed, printed_from_json
@@ -111,6 +111,20 @@ def is_in(needle: Any, value: Any) -> bool:
 def is_not_in(needle: Any, value: Any) -> bool:
     """``needle not in value``."""
     return not is_in(needle, value)
+
+
+def equals_text(left: Any, right: Any) -> bool:
+    """``left == right`` of host data and a literal string; arrays and objects never equal one."""
+    value = right if type(left) is str else left
+    kind = type(value)
+    if value is None or kind is list or (kind is dict and not is_tagged(value)):
+        return False
+    return equal(import_value(left), import_value(right))
+
+
+def differs_from_text(left: Any, right: Any) -> bool:
+    """``left != right`` of host data and a literal string."""
+    return not equals_text(left, right)
 
 
 def same_import(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:

@@ -198,6 +198,44 @@ def is_plain_leaf(value: Any) -> bool:
     return len(value) <= SHORT if kind is str else value is None or kind is bool
 
 
+def is_plain_host(value: Any) -> bool:
+    """Whether host data is its own import, and JSON has it as Hog prints it: small plain data."""
+    kind = type(value)
+    if kind is not dict and kind is not list:
+        return is_plain_leaf(value)
+    return _parts_left(value, _MOST_HOST_PARTS) >= 0
+
+
+def _parts_left(value: Any, left: int) -> int:
+    """How many more parts than those of a value there may be; negative if it is not plain."""
+    left -= len(value)
+    if left < 0 or (type(value) is dict and not _has_plain_keys(value)):
+        return -1
+    for item in value.values() if type(value) is dict else value:
+        kind = type(item)
+        if kind is str and len(item) <= SHORT:
+            continue
+        if kind is dict or kind is list:
+            left = _parts_left(item, left - 1)
+        elif not is_plain_leaf(item):
+            return -1
+        if left < 0:
+            return -1
+    return left
+
+
+def _has_plain_keys(value: dict[Any, Any]) -> bool:
+    """Whether an object has only short strings as keys, and is no tagged form."""
+    for key in value:
+        if type(key) is not str or len(key) > SHORT:
+            return False
+    return _TAGS.isdisjoint(value)
+
+
+_MOST_HOST_PARTS: Final = 100
+_TAGS: Final = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
+
+
 def is_plain_import(value: Any) -> bool:
     """:func:`is_plain_part` of imported data whose numbers JSON has as Hog prints them."""
     kind = type(value)

@@ -168,6 +168,8 @@ def _guarded_comparison(
         return f"({a} {operator} {b})"
     slow_a = left.raw.format(a) if left.raw else a
     slow_b = right.raw.format(b) if right.raw else b
+    if operator in _EQUALITY and guard == "S" and is_alone and (left.raw or right.raw):
+        slow, slow_a, slow_b = f"R_{slow}", a, b
     return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({slow_a}, {slow_b}))"
 
 

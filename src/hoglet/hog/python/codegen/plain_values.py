@@ -20,6 +20,7 @@ from hoglet.hog.runtime.plain_import import PER_CONTAINER
 from hoglet.hog.runtime.values import LARGEST_INTEGER
 
 _MAX_COUNTED: Final = 500  # so at most 125 levels
+_MAX_HOST_PARTS: Final = 50  # each of at most 100 short texts
 
 
 class PlainValue(NamedTuple):
@@ -74,10 +75,18 @@ class PlainPrinter(Evaluation):
         name = self.variable(variable)
         return self.counters.setdefault(name, f"p{name[1:]}")
 
-    def plain_value(self, node: Any, *, is_result: bool = False, lasts: bool = False) -> PlainValue:
+    def plain_value(
+        self,
+        node: Any,
+        *,
+        is_result: bool = False,
+        is_formatted: bool = False,
+        lasts: bool = False,
+    ) -> PlainValue:
         """Evaluate the parts of an expression; parts of a result may themselves be containers.
 
-        If it ``lasts``, its texts are also valid after variables among its parts were assigned.
+        So may host data in what is only formatted. If it ``lasts``, its texts are also valid after
+        variables among its parts were assigned.
         """
         shape = node if is_small_literal(node) else None
         parts = [
@@ -86,8 +95,9 @@ class PlainPrinter(Evaluation):
         counters = [self.counters[part.text] for part in parts if part.text in self.counters]
         unknown = [part for part in parts if part.text not in self.counters]
         tests, own = list[str](), list[str]()
+        leaf = "plain_host" if is_formatted and len(unknown) <= _MAX_HOST_PARTS else "plain_leaf"
         for part in unknown:
-            if test := _test(part, is_result=is_result):
+            if test := _test(part, leaf, is_result=is_result):
                 (tests if _is_imported(part) else own).append(test)
         if is_result:
             named = [part.text for part in parts if part.text in self.counters]
@@ -108,7 +118,7 @@ class PlainPrinter(Evaluation):
 
     def _only_formatted(self, node: Any) -> Operand:
         """A literal that is only formatted; host data in it was not imported."""
-        value = self.plain_value(node)
+        value = self.plain_value(node, is_formatted=True)
         kind = "D" if isinstance(node, bound.MakeObject) else "L"
         general = value.general if value.general != value.plain else ""
         condition = self._condition(value)
@@ -124,7 +134,10 @@ class PlainPrinter(Evaluation):
 
     def bind_formatted(self, node: bound.Declare) -> None:
         """Bind a variable to a literal that is only formatted."""
-        value, name = self.plain_value(node.value, lasts=True), self.variable(node.variable)
+        value, name = (
+            self.plain_value(node.value, is_formatted=True, lasts=True),
+            self.variable(node.variable),
+        )
         kind = "D" if isinstance(node.value, bound.MakeObject) else "L"
         self.line(f"{name} = {value.plain}")
         condition = self._condition(value)
@@ -278,8 +291,11 @@ def _is_imported(part: Operand) -> bool:
     return part.raw == IMPORT
 
 
-def _test(part: Operand, *, is_result: bool) -> str:
-    """The condition under which a value is plain data; empty if it always is."""
+def _test(part: Operand, leaf: str, *, is_result: bool) -> str:
+    """The condition under which a value is plain data; empty if it always is.
+
+    ``leaf`` is the function that tests host data.
+    """
     name = part.text
     if part.constant:
         return "" if _is_plain_constant(part.value) else "False"
@@ -291,7 +307,7 @@ def _test(part: Operand, *, is_result: bool) -> str:
         return "" if is_result else f"({usual})"
     if part.kind in "LD":
         return f"plain_part({name})" if is_result else "False"
-    test = "plain_part" if is_result and not part.raw else "plain_leaf"
+    test = leaf if part.raw else "plain_part" if is_result else "plain_leaf"
     return f"(LEN({name}) <= {SHORT} if type({name}) is S else {test}({name}))"
 
 
