@@ -113,12 +113,18 @@ def requests(targets: list[Target]) -> Iterator[bytes]:
             yield target.request(suffix=suffix.replace(b"%s", value))
 
 
-def status_of(server: ServerProject, request: bytes) -> int:
-    """The status that the bytes are answered with; 0 when the connection is closed instead."""
+def status_of(server: ServerProject, request: bytes, *, is_end: bool = False) -> int:
+    """The status that the bytes are answered with; 0 when the connection is closed instead.
+
+    Args:
+        is_end: whether to say that nothing follows.
+    """
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         answer = b""
         try:
             connection.sendall(request)
+            if is_end:
+                connection.shutdown(socket.SHUT_WR)
             while b"\r\n" not in answer and (more := connection.recv(65_536)):
                 answer += more
         except (BrokenPipeError, ConnectionResetError):
@@ -165,6 +171,31 @@ def test_no_bytes_make_the_server_fail(
 def test_malformed_chunks_are_refused(server: ServerProject, path: bytes, chunks: bytes) -> None:
     head = _SIGNED + b"Transfer-Encoding: chunked\r\n"
     assert status_of(server, Target(b"POST", path, head).request() + chunks) == 400
+
+
+@pytest.mark.parametrize("framing", [b"Content-Length: 100", b"Transfer-Encoding: chunked"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        b"/batch",
+        b"/api/projects/1/hog_functions",
+        b"/public/webhooks/one",
+        b"/mcp",
+        b"/console/sign-in",
+    ],
+)
+def test_a_body_that_ends_early_is_refused(
+    server: ServerProject, path: bytes, framing: bytes
+) -> None:
+    """The client sends no more, but waits for the response; the server's own would be a 500."""
+    logged = len(server.log())
+    head = _SIGNED + framing + b"\r\n"
+    half = b'5\r\n{"a":\r\n' if b"chunked" in framing else b'{"a":'
+
+    status = status_of(server, Target(b"POST", path, head).request() + half, is_end=True)
+
+    assert status == 400
+    assert '"status": 500' not in server.log()[logged:]
 
 
 def test_a_cookie_outside_ascii_is_signed_out(server: ServerProject) -> None:

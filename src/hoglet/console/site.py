@@ -6,6 +6,7 @@ Imported lazily, see ``hoglet.console.application``.
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, override
 
 from fastapi import FastAPI
 from nicegui import app as nicegui_app
@@ -87,13 +88,22 @@ _PAGES = (
 RECONNECT_SECONDS = 10.0
 
 
+class _Site(FastAPI):
+    """Without Starlette's outermost layer, which answers 500 to clients that disconnect."""
+
+    @override
+    def build_middleware_stack(self) -> ASGIApp:
+        outermost: Any = super().build_middleware_stack()
+        return outermost.app
+
+
 def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
     """Create the console's ASGI application; its lifespan starts and stops NiceGUI.
 
     Call it once per process: pages are registered with NiceGUI's global application.
     """
     sessions = Sessions(secret_keys, api)
-    site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    site = _Site(docs_url=None, redoc_url=None, openapi_url=None)
     install(site)
     site.router.routes.extend(
         [*sessions.routes(), *asset_routes(), jump_route(sessions), editor_route(sessions)]

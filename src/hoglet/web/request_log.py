@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hoglet.kit import tracing
 from hoglet.kit.clock import new_id_text
-from hoglet.kit.errors import Unavailable
+from hoglet.kit.errors import Unavailable, Unreadable
 from hoglet.store.availability import is_unavailable, reason_of
 from hoglet.web.error_handlers import REQUEST_ID, problem, server_error
 
@@ -170,7 +170,7 @@ class _Watched:
         try:
             await app(self._scope, receive, self._sender)
         except ClientDisconnect:
-            self._status = self._status or 499
+            await self._refuse_half(receive)
         except Exception as error:  # noqa: BLE001 (the last handler: answers 500 and logs the trace)
             await self._fail(error, receive)
         finally:
@@ -184,6 +184,16 @@ class _Watched:
         span.set("http.response.status_code", self._status)
         if self._status >= 500:
             span.fail(str(self._status))
+
+    async def _refuse_half(self, receive: Receive) -> None:
+        """Count the client as disconnected; one that only stopped sending can read the refusal.
+
+        Without a response, the server would send a 500 of its own.
+        """
+        if not self._status:
+            self._status = 499
+            refusal = Unreadable("The request body ended before it was complete.")
+            await problem(refusal)(self._scope, receive, self._send)
 
     async def _fail(self, error: Exception, receive: Receive) -> None:
         if is_unavailable(error):
