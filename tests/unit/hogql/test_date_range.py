@@ -248,6 +248,99 @@ def test_starts_after_a_day_without_midnight_are_midnights() -> None:
     assert short(previous_span({}, weeks).start) == "08-28 00:00:00"
 
 
+@pytest.mark.parametrize(
+    ("zone", "dates", "query", "first", "last"),
+    [
+        # The last hour of October 29 occurs twice.
+        (
+            "Africa/Cairo",
+            {"date_from": "2026-11-01", "date_to": "2026-11-01"},
+            {"compareFilter": {"compare_to": "-3d"}},
+            "2026-10-28T21:00",
+            "2026-10-29T22:00",
+        ),
+        (
+            "Africa/Cairo",
+            {"date_from": "2026-10-30", "date_to": "2026-10-30"},
+            {},
+            "2026-10-28T21:00",
+            "2026-10-29T22:00",
+        ),
+        # Clocks skip the first hour of September 6, a Sunday.
+        (
+            "America/Santiago",
+            {"date_from": "wStart"},
+            {"dateRange": {"date_from": "wStart"}},
+            "2026-08-30T04:00",
+            "2026-09-06T04:00",
+        ),
+    ],
+)
+def test_days_before_are_whole_days(
+    zone: str, dates: dict[str, Any], query: dict[str, Any], first: str, last: str
+) -> None:
+    now = datetime(2026, 9, 8, 12, tzinfo=UTC)
+
+    previous = previous_span(query, span(dates, zone=zone, now=now))
+
+    start, end = (each.astimezone(UTC) for each in (previous.start, previous.end))
+    assert [f"{each:%Y-%m-%dT%H:%M}" for each in (start, end + TICK)] == [first, last]
+
+
+@pytest.mark.parametrize("now", ["2026-10-25T04:30", "2026-03-29T03:30"])
+def test_the_hours_before_a_change_of_clocks_are_as_many(now: str) -> None:
+    moment = datetime.fromisoformat(now).replace(tzinfo=UTC)
+    current = span({"date_from": "-5h"}, "hour", zone="Europe/Berlin", now=moment)
+
+    previous = previous_span({}, current)
+
+    assert len(previous.buckets()) == len(current.buckets())
+    assert previous.end.astimezone(UTC) + TICK == current.start.astimezone(UTC)
+
+
+@pytest.mark.parametrize(
+    ("last", "display", "first"),
+    [
+        ("2026-09-07", "ActionsLineGraph", "2026-08-30 00:00:00"),
+        ("2026-09-06", "BoldNumber", "2026-08-31 00:00:00"),
+    ],
+)
+def test_windows_before_a_day_without_midnight_begin_at_midnight(
+    last: str, display: str, first: str
+) -> None:
+    """Clocks of Santiago skip the first hour of September 6."""
+    context = context_of(zone="America/Santiago")
+    query = {
+        "kind": "TrendsQuery",
+        "series": [{"kind": "EventsNode", "event": "e", "math": "weekly_active"}],
+        "dateRange": {"date_from": "2026-09-05", "date_to": last},
+        "trendsFilter": {"display": display},
+    }
+
+    (plan,) = build_insight(query, context).queries
+    compiled = compile_query(plan, context=context)
+
+    starts = [str(each)[:19] for each in compiled.params.values() if str(each)[:7] == first[:7]]
+    assert starts == [first]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "interval", "count"),
+    [
+        ("2026-10-25T01:00+02:00", "2026-10-25T02:30+02:00", "hour", 2),
+        ("2026-10-25T01:00+02:00", "2026-10-25T02:30+01:00", "hour", 3),
+        ("2026-10-25T02:00+02:00", "2026-10-25T02:05+01:00", "minute", 66),
+        ("2026-10-25T02:45+02:00", "2026-10-25T02:15+01:00", "minute", 31),
+    ],
+)
+def test_intervals_end_within_an_hour_that_occurs_twice(
+    first: str, last: str, interval: str, count: int
+) -> None:
+    current = span({"date_from": first, "date_to": last}, interval, zone="Europe/Berlin")
+
+    assert len(current.buckets()) == count
+
+
 def test_hours_after_a_change_of_half_an_hour(hogql_world: HogqlWorld) -> None:
     """In Lord Howe, the hour after 01:00 is 02:30, the hours of the next days too."""
     dates = {"date_from": "2026-10-04", "date_to": "2026-10-05"}

@@ -70,7 +70,9 @@ def period_starts(leaf: Behavior, clock: DateClock) -> list[datetime]:
     """
     today = start_of_day(clock.local())
     step, interval = leaf.time_value, leaf.time_interval
-    return [back(today, step * count, interval) for count in range(leaf.total_periods + 1)]
+    starts = [back(today, step * count, interval) for count in range(leaf.total_periods + 1)]
+    # Today may begin at 01:00, where clocks skip midnight.
+    return starts if interval in _ELAPSED else [start_of_day(each) for each in starts]
 
 
 def _explicit(text: str, clock: DateClock, *, is_end: bool = False) -> datetime:

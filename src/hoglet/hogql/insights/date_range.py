@@ -75,9 +75,9 @@ class DateSpan(msgspec.Struct, frozen=True):
         Raises:
             SourceError: there would be too many.
         """
-        following = self.first()
+        following, end = self.first(), _instant(self.end)
         starts: list[datetime] = []
-        while following <= self.end:
+        while _instant(following) <= end:
             starts.append(following)
             if len(starts) > _MAX_BUCKETS:
                 text = f"The date range contains too many intervals of a {self.interval}"
@@ -99,15 +99,17 @@ class DateSpan(msgspec.Struct, frozen=True):
 
     def moved(self, count: int, unit: str) -> "DateSpan":
         """The range moved by some units (negative: earlier)."""
-        start = shift(self.start, count, unit)
+        start, end = shift(self.start, count, unit), shift(self.end, count, unit)
         if unit in _DAYS and self.start == start_of_day(self.start):  # 01:00 without a midnight
             start = start_of_day(start)
-        return self.between(start, shift(self.end, count, unit))
+        if unit in _DAYS and self.end == end_of_day(self.end):  # the last hour may occur twice
+            end = end_of_day(end)
+        return self.between(start, end)
 
     def before(self) -> "DateSpan":
         """The range of the same length just before."""
         is_whole_days = self.end == end_of_day(self.end) and self.start == start_of_day(self.start)
-        length = self.end - self.start
+        length = _instant(self.end) - _instant(self.start)
         if self.interval in _SECONDS and length < timedelta(days=1) and not is_whole_days:
             if self.end.microsecond == _LAST_MICROSECOND:  # the end of an interval: 15:59:59.999999
                 length += _TICK
@@ -178,6 +180,11 @@ class DateSpan(msgspec.Struct, frozen=True):
         return call(_FUNCTIONS[self.interval], column)
 
 
+def _instant(moment: datetime) -> datetime:
+    """In UTC: times of one zone are compared by their wall times, some of which occur twice."""
+    return moment.astimezone(UTC)
+
+
 def step(moment: datetime, count: int, interval: str) -> datetime:
     """The start of the interval ``count`` steps later; hours and minutes are elapsed time."""
     if interval in _SECONDS:
@@ -210,15 +217,15 @@ def span_of(
     range_ = query.get("dateRange") or {}
     end = _end(range_, word, context)
     start = _start(range_, word, context, end)
-    if has_start and start > end:
+    if has_start and _instant(start) > _instant(end):
         raise refused(
             f"The date range ends ({end:%Y-%m-%d %H:%M}) before it starts ({start:%Y-%m-%d %H:%M})",
             attr="dateRange__date_from" if range_.get("date_from") else "dateRange__date_to",
         )
-    start = min(start, end)
+    start = min(start, end, key=_instant)
     if range_.get("excludeIncompletePeriods"):
         running = start_of(clock_of(context).local(), _UNITS[word], context.week_start_day)
-        end = min(end, elapse(running, -_TICK))
+        end = min(end, elapse(running, -_TICK), key=_instant)
     days = _days_of_week(query, range_)
     return DateSpan(start, end, word, context.week_start_day, days)
 
@@ -272,7 +279,8 @@ def previous_span(query: Mapping[str, Any], span: DateSpan) -> DateSpan:
     range_ = query.get("dateRange") or {}
     whole = _WHOLE_PERIOD.fullmatch(range_.get("date_from") or "")
     if whole and not range_.get("date_to"):
-        return span.between(shift(span.start, -1, whole[1]), elapse(span.start, -_TICK))
+        start = start_of_day(shift(span.start, -1, whole[1]))
+        return span.between(start, elapse(span.start, -_TICK))
     return span.before()
 
 

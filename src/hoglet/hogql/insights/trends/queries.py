@@ -42,7 +42,7 @@ from hoglet.hogql.insights.series import (
     without_properties,
 )
 from hoglet.hogql.insights.trends.calendar import cells_of
-from hoglet.kit.relative_dates import elapse, shift, start_of_day
+from hoglet.kit.relative_dates import elapse, start_of_day
 
 _PLAIN = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
 _BY_UNIT = "SELECT {columns} FROM {units} GROUP BY {keys}"
@@ -249,7 +249,7 @@ _SUM_ACTORS = fill("SELECT sum(actors)").select[0]
 
 def _last_days(span: DateSpan, days: int) -> DateSpan:
     """The days that end with a period."""
-    return span.between(shift(start_of_day(span.end), 1 - days, "d"), span.end)
+    return span.between(step(start_of_day(span.end), 1 - days, "day"), span.end)
 
 
 def _widened(span: DateSpan, days: int) -> DateSpan:
@@ -257,4 +257,4 @@ def _widened(span: DateSpan, days: int) -> DateSpan:
     following = step(span.first(), 1, span.interval)
     if span.interval in _CLOCK:
         return span.between(elapse(following, timedelta(days=-days)), span.end)
-    return span.between(shift(following, -days, "d"), span.end)
+    return span.between(step(following, -days, "day"), span.end)
