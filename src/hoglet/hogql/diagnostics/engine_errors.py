@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.diagnostics.engine_terms import plain, shows_inside
+from hoglet.hogql.diagnostics.number_messages import NUMBER_KINDS
 from hoglet.hogql.diagnostics.positions import called, names_of
 from hoglet.hogql.diagnostics.read_messages import READ_KINDS
 from hoglet.hogql.diagnostics.structure_messages import STRUCTURE_KINDS
@@ -20,6 +21,8 @@ from hoglet.hogql.diagnostics.type_messages import TYPE_KINDS
 from hoglet.hogql.diagnostics.value_messages import VALUE_KINDS
 from hoglet.hogql.errors import refused
 from hoglet.kit.errors import SourceError
+
+_KINDS = READ_KINDS + STRUCTURE_KINDS + NUMBER_KINDS + TYPE_KINDS + VALUE_KINDS
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
@@ -46,7 +49,7 @@ def explain(message: str, code: str, query: Any) -> SourceError:
         code: one of the codes of runs, unchanged.
         query: the parsed query, or a tuple of a query and the expressions of its filters.
     """
-    for pattern, build in READ_KINDS + STRUCTURE_KINDS + TYPE_KINDS + VALUE_KINDS:
+    for pattern, build in _KINDS:
         match = pattern.search(message)
         if match is not None:
             return build(match, code, query)

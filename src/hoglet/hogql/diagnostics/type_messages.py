@@ -198,26 +198,6 @@ def _lambda_result(match: re.Match[str], code: str, query: Any) -> SourceError:
     return refused(message, node, code=code, hint="compare it: x -> x = 'value'")
 
 
-def _map_key(match: re.Match[str], code: str, query: Any) -> SourceError:
-    """A type that no key of a map can have; what may be NULL is one."""
-    node = next((each for each in calls_in(query) if each.name.lower() in _MAPS), None)
-    type_ = match["type"]
-    if not type_ or type_.startswith(("Nullable(", "LowCardinality(Nullable(")):
-        return refused("A key of a map cannot be NULL", node, code=code, hint="use ifNull(x, '')")
-    message = f"A key of a map cannot be {with_article(types_of_hogql(type_))}"
-    return refused(message, node, code=code, hint="use toString(x)")
-
-
-_MAPS = frozenset({"map", "mapfromarrays", "json_build_object"})
-
-
-def _fold(_match: re.Match[str], code: str, query: Any) -> SourceError:
-    """An integer that is written is smaller than a sum of integers."""
-    message = "arrayFold() begins with another type than its lambda returns"
-    hint = "begin with the type of the lambda's result: toInt(0), toFloat(0)"
-    return refused(message, call_of("arrayFold", query), code=code, hint=hint)
-
-
 def _no_item_type(_match: re.Match[str], _code: str, query: Any) -> SourceError:
     """Items of a list without items: the engine has no value and no type for them."""
     node = next((part for part in walk(query) if _is_empty_list(part)), None)
@@ -238,9 +218,6 @@ _GIVEN = re.compile(rf"(?:Found|Actual|got|has type) '?(?P<type>{_T}?)'?(?:\.| i
 
 TYPE_KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(r"\b(?:with|on|Illegal) type Nothing\b"), _no_item_type),
-    (re.compile(r"Map cannot have a key of type (?P<type>.+?)\.?(?: In scope|:|$)"), _map_key),
-    (re.compile(r"mapFromArrays must not contain NULL(?P<type>)"), _map_key),
-    (re.compile(r"lambda function must be the same as the accumulator type"), _fold),
     (
         re.compile(r"Parameter for function '(?P<function>\w+)' expected to have constant value"),
         _no_constant_parameter,
