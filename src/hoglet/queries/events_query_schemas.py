@@ -109,8 +109,9 @@ def _check_texts(items: list[Any], attr: str) -> None:
     if len(items) > MAX_COLUMNS:
         raise Unreadable(f"At most {MAX_COLUMNS} items are supported.", attr=attr)
     for index, item in enumerate(items):
-        if not isinstance(item, str) or not item.strip():
-            raise Unreadable("This must be a string.", attr=f"{attr}__{index}")
+        _check_type(item, (str,), "a string", attr=f"{attr}__{index}")
+        if not item.strip():
+            raise Unreadable("This expression is empty: remove it.", attr=f"{attr}__{index}")
 
 
 def _check_steps(steps: list[Any], attr: str) -> None:
