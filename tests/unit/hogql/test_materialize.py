@@ -87,6 +87,23 @@ SAME = [
      "group by event order by r desc, event limit 2", [{"f": "2026-01-05"}]),
     ("select count() + 1, round(avg(length(event)) * 2, 3), if(count() > 1, 'many', 'few') from events "
      "where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    # expressions over aliases of aggregates
+    ("select event, count() as c, c * 2 as twice, twice + 1 as odd from events where timestamp >= {variables.f} "
+     "group by event order by odd desc, event", [{"f": "2026-01-05"}, {"f": "2027-01-01"}]),
+    ("select countIf(event = 'purchase') as bought, count() as total, bought / total as rate, total from events "
+     "where event in {variables.l}", [{"l": ["$pageview", "purchase"]}, {"l": ["nope"]}]),
+    ("select count() as c, if(c > 1, 'many', 'few') as size, avg(length(event)) as mean, round(mean, c) as around "
+     "from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    ("select distinct_id as who, upper(who) as loud, max(timestamp) as last, toDate(last) as day from events "
+     "where event like {variables.p} group by who, loud order by who", [{"p": "%page%"}]),
+    ("select event, (count() as c) + 1 as more, c * 2, arrayMap(c -> c + 1, [1]), sum(length(event)) as event_ "
+     "from events where timestamp >= {variables.f} group by event order by event", [{"f": "2026-01-05"}]),
+    ("with count() as c select event, c, c + 1 as more from events where timestamp >= {variables.f} "
+     "group by event order by event", [{"f": "2026-01-05"}]),
+    ("with count() as c select c, c + 1 as more from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    ("select tuple(count(), 1) as pair, pair.1 as first from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    ("select min(timestamp) as timestamp, max(timestamp) as last, dateDiff('hour', timestamp, last) as hours "
+     "from events where event in {variables.l}", [{"l": ["$pageview", "purchase"]}]),
     # a constant beside a total is there without a matching row, too
     ("select 'all' as label, count(), 5 from events where event = {variables.e}",
      [_PAGE, {"e": "nope"}]),
@@ -224,6 +241,10 @@ def _build(world: HogqlWorld, plan):
         ("select event, uniq(distinct_id) from events where event like {variables.x} group by event",
          "uniq(distinct_id)"),
         ("select event as x from events where distinct_id = {variables.x}", "alias"),
+        ("select event as name, length(name) as size, count() as c, c / size from events where timestamp >= {variables.x} "
+         "group by name", "re-aggregated"),
+        ("select count() as a, " + ", ".join(f"{a} + {a} as {b}" for a, b in itertools.pairwise("abcdefghijklmno")) +
+         " from events where event = {variables.x}", "re-aggregated"),
         ("select event from events where event = {variables.y}", "'y'"),
         ("select event from events where event = {variables}", "The placeholder"),
         ("select event, row_number() over () from events where event = {variables.x}", "window"),

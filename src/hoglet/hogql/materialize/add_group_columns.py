@@ -6,38 +6,9 @@ Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 from typing import Any
 
 from hoglet.hogql.ast_builders import Expression, alias, changed, same, walk
-from hoglet.hogql.functions import find_function
+from hoglet.hogql.materialize.aggregates import aggregates_of, is_aggregated
 from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree
-
-
-def aggregates_in(node: Any) -> list[tree.Call]:
-    """Aggregate calls of a select itself, without subqueries."""
-    if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
-        return []
-    calls: list[tree.Call] = []
-    for each in _own(node):
-        if isinstance(each, tree.Call):
-            function = find_function(each.name)
-            if function is not None and function.aggregate:
-                calls.append(each)
-    return calls
-
-
-def _own(node: Any) -> list[tree.Node]:
-    if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
-        return []
-    if isinstance(node, tree.Node):
-        names = (name for name in node.__struct_fields__ if name not in {"start", "end"})
-        return [node, *(part for name in names for part in _own(getattr(node, name)))]
-    if isinstance(node, tuple):
-        return [part for item in node for part in _own(item)]
-    return []
-
-
-def is_aggregated(select: tree.SelectQuery) -> bool:
-    """Whether a select groups rows."""
-    return bool(select.group_by or select.group_by_mode or aggregates_in(select.select))
 
 
 def add_columns(select: tree.SelectQuery, columns: dict[str, Expression]) -> tree.SelectQuery:
@@ -115,7 +86,7 @@ def refuse_unsound(select: tree.SelectQuery, *, inner: bool) -> None:
         raise Refusal("Variables together with ROLLUP, CUBE or GROUPING SETS are not supported")
     if inner and (select.limit is not None or select.offset is not None):
         raise Refusal("Variables in a CTE with LIMIT are not supported")
-    if inner and not select.group_by and aggregates_in(select.select):
+    if inner and not select.group_by and aggregates_of(select):
         raise Refusal("Variables in a CTE that aggregates without GROUP BY are not supported")
 
 

@@ -23,7 +23,8 @@ from hoglet.hogql.ast_builders import (
 )
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.functions import find_function
-from hoglet.hogql.materialize.add_group_columns import aggregates_in, own_name
+from hoglet.hogql.materialize.add_group_columns import own_name
+from hoglet.hogql.materialize.aggregates import aggregates_in, written_out
 from hoglet.hogql.materialize.model import MergeableAggregate
 from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree
@@ -89,8 +90,7 @@ def reread_items(
     rereader, keys = _AggregateMerger(select, several, types_of), list[Expression]()
     items: list[Expression] = []
     groups = bool(select.group_by or select.group_by_mode)
-    for item, (visible, label, type_) in zip(select.select, columns, strict=True):
-        expr = item.expr if isinstance(item, tree.Alias) else item
+    for expr, (visible, label, type_) in zip(written_out(select), columns, strict=True):
         if not groups and isinstance(expr, tree.Constant):  # shown without a matching row, too
             items.append(alias(visible, expr))
             continue

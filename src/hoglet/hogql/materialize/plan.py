@@ -30,13 +30,12 @@ from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_expression, print_query
 from hoglet.hogql.materialize.add_group_columns import (
     add_columns,
-    aggregates_in,
     column_name,
     has_star,
-    is_aggregated,
     own_name,
     refuse_unsound,
 )
+from hoglet.hogql.materialize.aggregates import aggregates_of, is_aggregated
 from hoglet.hogql.materialize.merge_aggregates import reread_items
 from hoglet.hogql.materialize.model import ColumnRange, MergeableAggregate
 from hoglet.hogql.materialize.order_by import keep_order
@@ -239,7 +238,7 @@ def _variable_plan(
     overrides: Mapping[str, str],
     compiler: _Compiler,
 ) -> MaterializationPlan:
-    is_total = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
+    is_total = not rest.group_by and not rest.group_by_mode and bool(aggregates_of(rest))
     matches_several = any(not each.is_exact for each in predicates)
     if (matches_several or is_total) and rest.having is not None:
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")

@@ -17,10 +17,10 @@ from hoglet.hogql.materialize.add_group_columns import (
     add_columns,
     column_name,
     has_star,
-    is_aggregated,
     label_of,
     refuse_unsound,
 )
+from hoglet.hogql.materialize.aggregates import is_aggregated
 from hoglet.hogql.materialize.predicates import (
     EQUALITY,
     TEXT_HINT,
