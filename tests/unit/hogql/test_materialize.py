@@ -102,6 +102,16 @@ SAME = [
      "group by event order by event", [{"f": "2026-01-05"}]),
     ("with count() as c select c, c + 1 as more from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
     ("select tuple(count(), 1) as pair, pair.1 as first from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    ("select isNull(stddevPop(length(event))), coalesce(avg(length(event)), 0), coalesce(avg(properties.price), 0), "
+     "median(length(event)) > 1 from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    # constants group by nothing
+    ("select 'all' as label, count(), sum(properties.price) from events where event = {variables.e} group by all",
+     [_PAGE, {"e": "nope"}]),
+    ("select event as name, count() as c, length(event) as size, sum(size) as s, s / c as mean, max(event) as event, "
+     "min(timestamp) as first, toDate(first) as day from events where timestamp >= {variables.f} group by name, size order by name",
+     [{"f": "2026-01-05"}]),
+    ("select e.event, count(), toDate(timestamp) as day, 'x' as x from events e where timestamp >= {variables.f} "
+     "group by event, 3, x order by e.event, day", [{"f": "2026-01-05"}]),
     ("select min(timestamp) as timestamp, max(timestamp) as last, dateDiff('hour', timestamp, last) as hours "
      "from events where event in {variables.l}", [{"l": ["$pageview", "purchase"]}]),
     # a constant beside a total is there without a matching row, too
@@ -243,6 +253,12 @@ def _build(world: HogqlWorld, plan):
         ("select event as x from events where distinct_id = {variables.x}", "alias"),
         ("select event as name, length(name) as size, count() as c, c / size from events where timestamp >= {variables.x} "
          "group by name", "re-aggregated"),
+        ("select nullIf(min(timestamp), 0) as m, event as timestamp from events where distinct_id in {variables.x} "
+         "group by timestamp", "both a column and an alias"),
+        ("select event as name, length(name) as size, count() from events where timestamp >= {variables.x} "
+         "group by name, toDate(timestamp)", "GROUP BY"),
+        ("select upper(event) as loud, count() from events where event in {variables.x} group by event", "GROUP BY"),
+        ("select max(timestamp) as timestamp from events where timestamp >= {variables.x}", "alias of an aggregate"),
         ("select count() as a, " + ", ".join(f"{a} + {a} as {b}" for a, b in itertools.pairwise("abcdefghijklmno")) +
          " from events where event = {variables.x}", "re-aggregated"),
         ("select event from events where event = {variables.y}", "'y'"),

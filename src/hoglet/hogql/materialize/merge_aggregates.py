@@ -6,8 +6,9 @@ are columns of the table.
 Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -20,10 +21,13 @@ from hoglet.hogql.ast_builders import (
     constant,
     every,
     field,
+    same,
+    walk,
 )
+from hoglet.hogql.compile import OutputColumn
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.functions import find_function
-from hoglet.hogql.materialize.add_group_columns import own_name
+from hoglet.hogql.materialize.add_group_columns import label_of, own_name
 from hoglet.hogql.materialize.aggregates import aggregates_in, written_out
 from hoglet.hogql.materialize.model import MergeableAggregate
 from hoglet.hogql.materialize.refusal import Refusal
@@ -47,11 +51,12 @@ _TAKERS = frozenset(
         "sumwithoverflow",
     }
 )
+_OR_NULL: Final = "anyOrNull"
 _WITHOUT_DEFAULT = frozenset({"Tuple", "Map", "Unknown"})
 
 
 type Items = tuple[Expression, ...]
-type TypesOf = Callable[[Items], list[str]]
+type ColumnsOf = Callable[[Items], Sequence[OutputColumn]]
 
 
 class MergedAggregate(msgspec.Struct, frozen=True):
@@ -69,7 +74,7 @@ def reread_items(
     *,
     again: bool,
     several: bool,
-    types_of: TypesOf,
+    columns_of: ColumnsOf,
 ) -> MergedAggregate:
     """How a run reads the table.
 
@@ -78,7 +83,7 @@ def reread_items(
         columns: ``(shown, label, type)`` of its result.
         again: whether rows of the table must be merged.
         several: whether a run can match several table rows per result row.
-        types_of: the types of additional columns of the select.
+        columns_of: expressions as additional columns of the select.
 
     Raises:
         Refusal: an aggregate cannot be merged.
@@ -87,10 +92,11 @@ def reread_items(
         return MergedAggregate(tuple(alias(visible, field(label)) for visible, label, _ in columns))
     if len(columns) != len(select.select):
         raise Refusal("'*' together with aggregates is not supported")
-    rereader, keys = _AggregateMerger(select, several, types_of), list[Expression]()
-    items: list[Expression] = []
+    written = written_out(select)
+    rereader = _AggregateMerger(select, written.positions, several, columns_of)
+    keys, items = list[Expression](), list[Expression]()
     groups = bool(select.group_by or select.group_by_mode)
-    for expr, (visible, label, type_) in zip(written_out(select), columns, strict=True):
+    for expr, (visible, label, type_) in zip(written.columns, columns, strict=True):
         if not groups and isinstance(expr, tree.Constant):  # shown without a matching row, too
             items.append(alias(visible, expr))
             continue
@@ -110,12 +116,14 @@ class _AggregateMerger:
     def __init__(
         self,
         select: tree.SelectQuery,
+        positions: Mapping[int, int],
         several: bool,  # noqa: FBT001 (private)
-        types_of: TypesOf,
+        columns_of: ColumnsOf,
     ) -> None:
         self._select = select
+        self._positions = positions
         self._several = several
-        self._types_of = types_of
+        self._columns_of = columns_of
         self.aggregates: list[MergeableAggregate] = []
         self.parts: list[Expression] = []
 
@@ -132,12 +140,15 @@ class _AggregateMerger:
         for each in calls:
             if len(aggregates_in(each)) > 1:
                 raise Refusal(f"'{print_expression(each)}' cannot be re-aggregated from parts")
-        types = self._types_of(tuple(calls))
-        read = [
-            self._aggregate(each, self._keep(each), type_)
-            for each, type_ in zip(calls, types, strict=True)
-        ]
+        columns = self._columns_of(tuple(calls))
+        read = [self._part(each, column) for each, column in zip(calls, columns, strict=True)]
         return _replaced(expr, calls, read)
+
+    def _part(self, expr: tree.Call, column: OutputColumn) -> Expression:
+        read = self._aggregate(expr, self._keep(expr, expr), column.hogql)
+        # Of no rows it is NaN, which an expression distinguishes from NULL.
+        is_nan = self.aggregates[-1].reaggregate_fn == _OR_NULL and not column.nullable
+        return call("ifNull", read, constant(math.nan)) if is_nan else read
 
     def _aggregate(self, expr: tree.Call, label: str, type_: str) -> Expression:
         name = print_expression(expr)
@@ -146,13 +157,24 @@ class _AggregateMerger:
         matched = _matched(expr) if function in {"min", "max"} else None
         if matched is None:
             return call(function, field(label))
-        some = compare(">", field(self._keep(matched)), constant(0))
+        some = compare(">", field(self._keep(matched, expr)), constant(0))
         return call(f"{function}If", field(label), some)
 
-    def _keep(self, expr: Expression) -> str:
+    def _keep(self, expr: Expression, aggregate: tree.Call) -> str:
+        """Add a column, for one of the aggregates of the select; returns its name."""
+        used = {str(node.chain[0]) for node in walk(expr) if isinstance(node, tree.Field)}
+        for item in self._select.select[self._positions[id(aggregate)] + 1 :]:
+            if isinstance(item, tree.Alias) and item.alias in used and not _is_own(item):
+                raise Refusal(f"'{item.alias}' is both a column and an alias")
         label = own_name(f"__part_{len(self.parts)}", self._select)
         self.parts.append(alias(label, expr))
         return label
+
+
+def _is_own(item: tree.Alias) -> bool:
+    """Whether an alias that is named like a column does not hide it in an aggregate."""
+    is_column = isinstance(item.expr, tree.Field) and item.expr.chain == (item.alias,)
+    return is_column or bool(aggregates_in(item.expr))
 
 
 def _again(expr: tree.Call) -> str | None:
@@ -184,7 +206,7 @@ def _taken(expr: tree.Call, type_: str, name: str, *, several: bool) -> str:
     takes = word.removesuffix("if") in _TAKERS or word.endswith(("ordefault", "ornull"))
     if not takes and (type_ in _WITHOUT_DEFAULT or word.startswith("quantiles")):
         raise Refusal(f"Aggregate '{name}' has no known value for an empty set of rows")
-    return "any" if takes or type_ != "Float" else "anyOrNull"
+    return "any" if takes or type_ != "Float" else _OR_NULL
 
 
 def _around(expr: Any, calls: list[tree.Call]) -> list[tree.Node]:
@@ -215,10 +237,32 @@ def _replaced(expr: Any, calls: list[tree.Call], read: list[Expression]) -> Any:
 
 
 def _check_keys(select: tree.SelectQuery, grouped: Items | None, keys: list[Expression]) -> None:
+    """Refuse keys that would be missing when the rows of the table are grouped again."""
     if grouped is None and keys:
         raise Refusal("Columns next to aggregates need GROUP BY")
-    group_by = select.group_by or ()
-    if grouped is not None and not select.group_by_mode and len(group_by) > len(keys):
+    if grouped is None or select.group_by_mode is not None:
+        return
+    if not all(_is_selected(each, select) for each in select.group_by or ()):
         raise Refusal(
             "With range, LIKE or membership variables, GROUP BY may only name selected columns"
         )
+
+
+def _is_selected(key: Any, select: tree.SelectQuery) -> bool:
+    """Whether an expression of GROUP BY is a column of the result."""
+    if isinstance(key, tree.Constant):  # the number of a column, or the same for all rows
+        return True
+    for item in select.select:
+        expr = item.expr if isinstance(item, tree.Alias) else item
+        is_named = isinstance(key, tree.Field) and key.chain == (label_of(item),)
+        if is_named or same(expr, key) or _is_same_field(expr, key):
+            return True
+    return False
+
+
+def _is_same_field(expr: Any, key: Any) -> bool:
+    """Whether one of two fields is the other with the name of its table."""
+    if not isinstance(expr, tree.Field) or not isinstance(key, tree.Field):
+        return False
+    shorter, longer = sorted((expr.chain, key.chain), key=len)
+    return longer[-len(shorter) :] == shorter

@@ -11,7 +11,7 @@ docs/spec/query-endpoints.md#76-preview.
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -24,18 +24,21 @@ from hoglet.hogql.ast_builders import (
     every,
     field,
 )
-from hoglet.hogql.compile import compile_query
+from hoglet.hogql.compile import OutputColumn, compile_query
 from hoglet.hogql.context import Limits, QueryContext
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_expression, print_query
 from hoglet.hogql.materialize.add_group_columns import (
     add_columns,
-    column_name,
     has_star,
-    own_name,
     refuse_unsound,
 )
-from hoglet.hogql.materialize.aggregates import aggregates_of, is_aggregated
+from hoglet.hogql.materialize.aggregates import (
+    aggregates_in,
+    aggregates_of,
+    is_aggregated,
+    written_out,
+)
 from hoglet.hogql.materialize.merge_aggregates import reread_items
 from hoglet.hogql.materialize.model import ColumnRange, MergeableAggregate
 from hoglet.hogql.materialize.order_by import keep_order
@@ -46,11 +49,11 @@ from hoglet.hogql.materialize.predicates import (
     Predicate,
     compares_text,
     take_predicates,
-    text_name,
     variables_in,
 )
 from hoglet.hogql.materialize.push_up_variables import lift_ctes
 from hoglet.hogql.materialize.refusal import INVALID, UNSUPPORTED_TYPE, Refusal
+from hoglet.hogql.materialize.stored_columns import StoredColumns, stored_columns
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -156,7 +159,11 @@ class _Compiler:
         self._values = values
 
     def columns(self, query: Any) -> list[tuple[str, str, str]]:
-        """``(shown name, name in the SQL, type)`` of a query's columns; variables are NULL.
+        """``(shown name, name in the SQL, type)`` of a query's columns; raises as ``output``."""
+        return [(column.name, column.label, column.hogql) for column in self.output(query)]
+
+    def output(self, query: Any) -> tuple[OutputColumn, ...]:
+        """The columns of a query; variables are NULL.
 
         Raises:
             Refusal: the query does not compile.
@@ -176,7 +183,7 @@ class _Compiler:
             raise Refusal(
                 f"The query reads {live}, whose records are always read live", code=UNSUPPORTED_TYPE
             )
-        return [(column.name, column.label, column.hogql) for column in compiled.columns]
+        return compiled.columns
 
     def has_text(self, select: tree.SelectQuery, predicate: Predicate) -> bool:
         """Whether a predicate's column is a property that is not read as a string."""
@@ -238,13 +245,14 @@ def _variable_plan(
     overrides: Mapping[str, str],
     compiler: _Compiler,
 ) -> MaterializationPlan:
+    rest = _without_constant_groups(rest)
     is_total = not rest.group_by and not rest.group_by_mode and bool(aggregates_of(rest))
     matches_several = any(not each.is_exact for each in predicates)
     if (matches_several or is_total) and rest.having is not None:
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, predicates, overrides, compiler)
-    stored = _stored_columns(rest, predicates, buckets)
+    stored = stored_columns(rest, predicates, buckets)
     regroup = matches_several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
     again = is_aggregated(rest) and (matches_several or is_total)
@@ -254,7 +262,7 @@ def _variable_plan(
             original,
             again=again,
             several=matches_several,
-            types_of=lambda parts: _types(rest, parts, compiler),
+            columns_of=lambda parts: _added(rest, parts, compiler),
         )
     build = add_columns(changed(ordered, select=(*ordered.select, *reread.parts)), stored.columns)
     reading = tree.SelectQuery(
@@ -277,27 +285,14 @@ def _variable_plan(
     )
 
 
-class _StoredColumns(NamedTuple):
-    """The columns that are stored to filter by variables.
-
-    ``names`` are those of the values and ``texts`` those of their texts, both by variable:
-    ``{"plan": "plan"}`` and ``{"plan": "plan__text"}``; ``columns`` are the expressions by name.
-    """
-
-    names: dict[str, str]
-    texts: dict[str, str]
-    columns: dict[str, Expression]
-
-
-def _stored_columns(
-    rest: tree.SelectQuery, predicates: list[Predicate], buckets: Mapping[str, str | None]
-) -> _StoredColumns:
-    values = {each.code: _rounded(each.column, buckets[each.code]) for each in predicates}
-    names = {code: column_name(code, expr, rest) for code, expr in values.items()}
-    texts = {code: own_name(text_name(names[code]), rest) for code in names}
-    columns = {names[code]: expr for code, expr in values.items()}
-    columns |= {texts[each.code]: each.text for each in predicates if each.text is not None}
-    return _StoredColumns(names, texts, columns)
+def _without_constant_groups(select: tree.SelectQuery) -> tree.SelectQuery:
+    """``GROUP BY ALL`` of aggregates and constants groups by nothing: it always gives a row."""
+    if select.group_by_mode != "all" or not all(
+        isinstance(each, tree.Constant) or aggregates_in(each)
+        for each in written_out(select).columns
+    ):
+        return select
+    return changed(select, group_by_mode=None)
 
 
 @contextmanager
@@ -314,22 +309,13 @@ def _explaining_texts(predicates: list[Predicate]) -> Generator[None]:
         raise Refusal(reason, code=refusal.reason_code) from None
 
 
-def _types(
+def _added(
     select: tree.SelectQuery, added: tuple[Expression, ...], compiler: _Compiler
-) -> list[str]:
-    """The types of expressions as columns of a select."""
+) -> tuple[OutputColumn, ...]:
+    """Expressions as columns of a select."""
     items = tuple(alias(f"__type_{number}", each) for number, each in enumerate(added))
     probe = changed(select, select=(*select.select, *items), order_by=None)
-    return [type_ for _, _, type_ in compiler.columns(probe)[-len(added) :]]
-
-
-def _rounded(column: Expression, bucket: str | None) -> Expression:
-    return call(bucket, _as_time(column)) if bucket else column
-
-
-def _as_time(column: Expression) -> Expression:
-    is_property = isinstance(column, tree.Field) and "properties" in column.chain
-    return call("toDateTime", column) if is_property else column
+    return compiler.output(probe)[-len(added) :]
 
 
 def _buckets(
@@ -356,7 +342,7 @@ def _buckets(
 
 
 def _filter(
-    each: Predicate, stored: _StoredColumns, buckets: Mapping[str, str | None]
+    each: Predicate, stored: StoredColumns, buckets: Mapping[str, str | None]
 ) -> Expression:
     column, bucket, value = field(stored.names[each.code]), buckets[each.code], each.value
     if bucket is not None:
