@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=40_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--setup", choices=SETUPS, action="append")
-    parser.add_argument("--cores", type=float, default=0.25, help="of a server, if limited")
+    parser.add_argument("--cores", type=float, default=0.5, help="of a server, if limited")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     setups = options.setup or SETUPS[: 3 if cpu_quota.is_available() else 2]
