@@ -10,15 +10,14 @@ import random
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
 import pytest
 
-from hoglet.hogql import SavedColumn, SavedTable, compile_query
-from hoglet.hogql.materialize.plan import MaterializationPlan, plan_materialization
+from hoglet.hogql import compile_query
+from hoglet.hogql.materialize.plan import plan_materialization
 from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.kit.errors import SourceError
 from hoglet.warehouse.errors import QueryRefused
-from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
+from support.hogql_world import CONTEXT, HogqlWorld
 from support.seeds import seeds
 
 SEED = os.environ.get("HOGLET_TEST_SEED", "1")
@@ -147,25 +146,12 @@ def compare(world: HogqlWorld, table: str, query: str, runs: list[dict[str, Any]
     """
     inline = [world.run(compile_query(query, context=CONTEXT, variables=run)) for run in runs]
     plan = plan_materialization(query, context=CONTEXT, variables=dict.fromkeys(runs[0]))
-    context = build(world, table, plan)
+    context = world.materialized(plan, table)
     for run, expected in zip(runs, inline, strict=True):
         actual = world.run(compile_query(plan.read("kept"), context=context, variables=run))
         assert rows_of(actual) == rows_of(expected), f"{query} with {run}"
     world.command(f"DROP TABLE {table}")
     return len(runs)
-
-
-def build(world: HogqlWorld, table: str, plan: MaterializationPlan) -> Any:
-    """Fill a table; the context in which runs read it as ``kept``."""
-    unlimited = msgspec.structs.replace(CONTEXT, limits=UNLIMITED)
-    built = compile_query(plan.build, context=unlimited)
-    world.command(
-        f"CREATE OR REPLACE TABLE {table} ENGINE = MergeTree ORDER BY tuple() AS "
-        f"SELECT toInt64({PROJECT}) AS project_id, * FROM ({built.sql})",
-        built.params,
-    )
-    columns = tuple(SavedColumn(column.label, column.kind) for column in built.columns)
-    return msgspec.structs.replace(CONTEXT, saved_tables={"kept": SavedTable(table, columns)})
 
 
 def rows_of(rows: list[list[Any]]) -> list[str]:

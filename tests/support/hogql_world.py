@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from hoglet.hogql import (
@@ -22,6 +23,7 @@ from hoglet.hogql import (
 )
 from hoglet.hogql.compile import CompiledQuery
 from hoglet.hogql.context import CohortRef
+from hoglet.hogql.materialize.plan import MaterializationPlan
 from hoglet.hogql.types import DATE, INTEGER
 from hoglet.warehouse import ClickHouseWarehouse, QueryResult
 from support import hogql_generated
@@ -260,6 +262,19 @@ class HogqlWorld:
     def command(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
         """Run a statement of ClickHouse itself."""
         asyncio.run(self.warehouse.command(sql, params))
+
+    def materialized(self, plan: MaterializationPlan, table: str) -> QueryContext:
+        """Fill a table; the context in which runs read it as ``kept``."""
+        built = compile_query(
+            plan.build, context=msgspec.structs.replace(CONTEXT, limits=UNLIMITED)
+        )
+        self.command(
+            f"CREATE OR REPLACE TABLE {table} ENGINE = MergeTree ORDER BY tuple() AS "
+            f"SELECT toInt64({PROJECT}) AS project_id, * FROM ({built.sql})",
+            built.params,
+        )
+        columns = tuple(SavedColumn(column.label, column.kind) for column in built.columns)
+        return msgspec.structs.replace(CONTEXT, saved_tables={"kept": SavedTable(table, columns)})
 
 
 def plain_rows(answer: QueryResult) -> list[list[Any]]:

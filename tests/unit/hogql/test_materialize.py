@@ -3,13 +3,12 @@
 
 import itertools
 
-import msgspec
 import pytest
 
-from hoglet.hogql import SavedColumn, SavedTable, compile_query
+from hoglet.hogql import compile_query
 from hoglet.hogql.materialize.plan import plan_materialization
 from hoglet.hogql.materialize.refusal import Refusal
-from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
+from support.hogql_world import CONTEXT, HogqlWorld
 
 _numbers = itertools.count()
 _PAGE = {"e": "$pageview"}
@@ -189,7 +188,7 @@ SAME += [
 @pytest.mark.parametrize(("query", "runs"), SAME, ids=str)
 def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
     plan = plan_materialization(query, context=CONTEXT, variables=dict.fromkeys(runs[0]))
-    context = _build(hogql_world, plan)
+    context = hogql_world.materialized(plan, f"hogql_kept_{next(_numbers)}")
 
     for variables in runs:
         inline = compile_query(query, context=CONTEXT, variables=variables)
@@ -203,19 +202,6 @@ def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
             column.name for column in read.columns
         ]
         assert inline.limits == read.limits
-
-
-def _build(world: HogqlWorld, plan):
-    unlimited = msgspec.structs.replace(CONTEXT, limits=UNLIMITED)
-    built = compile_query(plan.build, context=unlimited)
-    name = f"hogql_kept_{next(_numbers)}"
-    world.command(
-        f"CREATE OR REPLACE TABLE {name} ENGINE = MergeTree ORDER BY tuple() AS "
-        f"SELECT toInt64({PROJECT}) AS project_id, * FROM ({built.sql})",
-        built.params,
-    )
-    columns = tuple(SavedColumn(column.label, column.kind) for column in built.columns)
-    return msgspec.structs.replace(CONTEXT, saved_tables={"kept": SavedTable(name, columns)})
 
 
 @pytest.mark.parametrize(
