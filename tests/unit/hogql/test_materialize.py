@@ -109,6 +109,8 @@ SAME = [
     ("select event as name, count() as c, length(event) as size, sum(size) as s, s / c as mean, max(event) as event, "
      "min(timestamp) as first, toDate(first) as day from events where timestamp >= {variables.f} group by name, size order by name",
      [{"f": "2026-01-05"}]),
+    ("select event, distinct_id, toDate(timestamp) as day, count() from events where timestamp >= {variables.f} "
+     "group by (event, distinct_id), todate(timestamp) order by event, distinct_id, day", [{"f": "2026-01-05"}]),
     ("select e.event, count(), toDate(timestamp) as day, 'x' as x from events e where timestamp >= {variables.f} "
      "group by event, 3, x order by e.event, day", [{"f": "2026-01-05"}]),
     ("select min(timestamp) as timestamp, max(timestamp) as last, dateDiff('hour', timestamp, last) as hours "
@@ -245,6 +247,8 @@ def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
          "group by name, toDate(timestamp)", "GROUP BY"),
         ("select upper(event) as loud, count() from events where event in {variables.x} group by event", "GROUP BY"),
         ("select max(timestamp) as timestamp from events where timestamp >= {variables.x}", "alias of an aggregate"),
+        ("with count() as c0, " + ", ".join(f"c{number} + 1 as c{number + 1}" for number in range(900)) +
+         " select c900 from events where event = {variables.x}", "nested too deeply"),
         ("select count() as a, " + ", ".join(f"{a} + {a} as {b}" for a, b in itertools.pairwise("abcdefghijklmno")) +
          " from events where event = {variables.x}", "re-aggregated"),
         ("select event from events where event = {variables.y}", "'y'"),

@@ -18,6 +18,8 @@ from hoglet.syntax import tree
 
 _MOST: Final = 1_000
 """References that are written out; each of ``a + a AS b, b + b AS c, …`` doubles the text."""
+_MOST_NESTED: Final = 100
+"""More names inside names than a query that can be run has."""
 _OF_COLUMNS: Final = (tree.SelectQuery, tree.SelectSetQuery)
 """In subqueries, the name is that of a column."""
 
@@ -120,7 +122,7 @@ class _Names:
     def _field(self, node: tree.Field, position: int, hidden: frozenset[str]) -> Expression:
         name = str(node.chain[0])
         named = None if name in hidden else self._meant(name, position)
-        if named is None or not self._is_aggregated(name, named):
+        if named is None or not self._is_aggregated(name, named, 0):
             return node
         self._left -= 1
         if len(node.chain) > 1 or self._left < 0:
@@ -135,8 +137,10 @@ class _Names:
         several = (*self._named[name], *self._parts[name])
         return next((each for each in several if each.known_from <= position), None)
 
-    def _is_aggregated(self, name: str, named: _Named) -> bool:
+    def _is_aggregated(self, name: str, named: _Named, nested: int) -> bool:
         """Whether a named expression has aggregates, also through other names."""
+        if nested > _MOST_NESTED:
+            raise Refusal(f"'{name}' is nested too deeply")
         key = name, id(named.expr)
         if key not in self._aggregated:
             self._aggregated[key] = False  # if it refers to itself
@@ -144,7 +148,8 @@ class _Names:
             others = {str(each.chain[0]) for each in fields}
             meant = ((other, self._meant(other, named.position)) for other in others)
             self._aggregated[key] = bool(aggregates_in(named.expr)) or any(
-                inner is not None and self._is_aggregated(other, inner) for other, inner in meant
+                inner is not None and self._is_aggregated(other, inner, nested + 1)
+                for other, inner in meant
             )
         return self._aggregated[key]
 

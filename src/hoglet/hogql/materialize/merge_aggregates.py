@@ -21,7 +21,6 @@ from hoglet.hogql.ast_builders import (
     constant,
     every,
     field,
-    same,
     walk,
 )
 from hoglet.hogql.compile import OutputColumn
@@ -252,12 +251,28 @@ def _is_selected(key: Any, select: tree.SelectQuery) -> bool:
     """Whether an expression of GROUP BY is a column of the result."""
     if isinstance(key, tree.Constant):  # the number of a column, or the same for all rows
         return True
+    if isinstance(key, tree.Tuple):
+        return all(_is_selected(each, select) for each in key.exprs)
     for item in select.select:
         expr = item.expr if isinstance(item, tree.Alias) else item
         is_named = isinstance(key, tree.Field) and key.chain == (label_of(item),)
-        if is_named or same(expr, key) or _is_same_field(expr, key):
+        if is_named or _is_same(expr, key) or _is_same_field(expr, key):
             return True
     return False
+
+
+def _is_same(expr: Any, key: Any) -> bool:
+    """Whether two expressions are equal, whatever the case of their functions' names."""
+    texts = [print_expression(each).lower() for each in (expr, key)]
+    leaves = [
+        [
+            node.chain if isinstance(node, tree.Field) else node.value
+            for node in walk(each)
+            if isinstance(node, tree.Field | tree.Constant)
+        ]
+        for each in (expr, key)
+    ]
+    return texts[0] == texts[1] and leaves[0] == leaves[1]
 
 
 def _is_same_field(expr: Any, key: Any) -> bool:
