@@ -1,6 +1,5 @@
 """Runs one server from start to stop."""
 
-import gc
 import socket
 import sys
 from collections.abc import Awaitable, Callable
@@ -32,11 +31,7 @@ from hoglet.app.startup.data_folder import (
 )
 from hoglet.app.startup.errors import startup_faults
 from hoglet.app.startup.logging import configure_logs
-from hoglet.app.startup.requirements import (
-    check_extras,
-    raise_descriptor_limit,
-    return_large_blocks,
-)
+from hoglet.app.startup.requirements import check_extras, raise_descriptor_limit
 from hoglet.app.startup.server_file import (
     ServerAddress,
     killed_server,
@@ -47,6 +42,7 @@ from hoglet.app.startup.server_file import (
 from hoglet.app.startup.tracing import tracing_of_server
 from hoglet.app.workers import build_workers, running
 from hoglet.functions.secrets.rotation import reencrypt_all
+from hoglet.kit.freed_memory import collect_less, keep_freed_memory
 from hoglet.queue import owners as job_owners
 from hoglet.sandbox.confinement import missing_walls
 from hoglet.settings import Settings
@@ -54,8 +50,9 @@ from hoglet.spool import owners as spool_owners
 
 log = structlog.get_logger()
 
-# Those of 256 runs in progress live until their commit. With 2,000, each is visited three times.
-_CONTAINERS_PER_COLLECTION = 10_000
+# Bodies and messages of a group. With 8 MiB, an event of capture causes 2.1 page faults, not 1.4.
+_KEPT_BYTES = 32 * 1024 * 1024
+_LARGEST_KEPT_BLOCK = 4 * 1024 * 1024  # bodies and results of this size are rare
 
 
 class _Server(NamedTuple):
@@ -77,7 +74,7 @@ async def run_server(settings: Settings) -> None:
         with startup_faults(settings):
             await stack.enter_async_context(tracing_of_server())
             server = await _start(settings, stack)
-        _collect_less()
+        collect_less()
         await serve(
             server.application,
             listener=server.listener,
@@ -88,17 +85,11 @@ async def run_server(settings: Settings) -> None:
         )
 
 
-def _collect_less() -> None:
-    """Never visit permanent objects, which took 50 ms of requests, and visit others less often."""
-    gc.freeze()
-    gc.set_threshold(_CONTAINERS_PER_COLLECTION, *gc.get_threshold()[1:])
-
-
 async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     """Cheap checks come first, the first project last, because its key is shown only once."""
     check_extras(settings)
     raise_descriptor_limit()
-    return_large_blocks()
+    keep_freed_memory(most=_KEPT_BYTES, largest_block=_LARGEST_KEPT_BLOCK)
     is_new = not settings.data_dir.exists()
     prepare_data_folder(settings.data_dir)
     lock = DataFolderLock(settings.data_dir)

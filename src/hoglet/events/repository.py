@@ -9,8 +9,10 @@ from itertools import batched
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, delete, func, select, tuple_
+import msgspec
+from sqlalchemy import delete, func, select, tuple_, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import NullType
 
 from hoglet.events.errors import StateChanged
 from hoglet.events.groups import GroupState
@@ -31,6 +33,9 @@ from hoglet.events.tables import (
 from hoglet.store.database import Base, insert_into, insert_rows, values_of
 
 _NAMES_PER_STATEMENT = 500
+
+type _PersonFields = tuple[str, int, UUID, str, datetime, bool, int]
+"""A distinct id, its version, and the fields of its :class:`PersonState`."""
 
 
 class EventsRepository:
@@ -60,7 +65,7 @@ class EventsRepository:
         """
         rows = await _person_rows(session, project_id, {*names, *merging})
         persons = {
-            person: PersonState(person, text, created_at, is_identified, version)
+            person.int: PersonState(person, text, created_at, is_identified, version)
             for _, _, person, text, created_at, is_identified, version in rows
         }
         ids = {
@@ -240,21 +245,21 @@ class EventsRepository:
 
 async def _person_rows(
     session: AsyncSession, project_id: int, names: Collection[str]
-) -> Sequence[Row[str, int, UUID, str, datetime, bool, int]]:
-    """A distinct id, its version, and the fields of its :class:`PersonState`."""
+) -> list[_PersonFields]:
     if not names:
         return []
     given = values_of(session, DistinctIdRow.distinct_id, sorted(names))
+    columns = (
+        DistinctIdRow.distinct_id,
+        DistinctIdRow.version,
+        PersonRow.id,
+        PersonRow.properties,
+        PersonRow.created_at,
+        PersonRow.is_identified,
+        PersonRow.version,
+    )
     statement = (
-        select(
-            DistinctIdRow.distinct_id,
-            DistinctIdRow.version,
-            PersonRow.id,
-            PersonRow.properties,
-            PersonRow.created_at,
-            PersonRow.is_identified,
-            PersonRow.version,
-        )
+        select(*(type_coerce(column, NullType()) for column in columns))
         .join(
             PersonRow,
             (PersonRow.id == DistinctIdRow.person_id)
@@ -262,8 +267,11 @@ async def _person_rows(
         )
         .where(DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id.in_(given))
     )
-    connection = await session.connection()  # with a session, each row takes 1.5 times as long
-    return (await connection.execute(statement)).all()
+    # A group has thousands of rows: with a session each takes 1.5 times as long, and the types of
+    # the columns take 2 µs of a row, msgspec 0.4.
+    connection = await session.connection()
+    rows = [tuple(row) for row in await connection.execute(statement)]
+    return msgspec.convert(rows, list[_PersonFields], strict=False)
 
 
 def _person_columns(project_id: int, changes: PersonStoreState) -> list[dict[str, Any]]:

@@ -311,9 +311,15 @@ def _engine(url: str) -> AsyncEngine:
         )
     if not path or path == ":memory:":
         return create_async_engine(url, hide_parameters=True)
-    # Requests and workers come and go; a new connection costs a thread.
+    # Requests and workers come and go; a new connection costs a thread. The connection that was
+    # used last has the newest pages in its cache.
     return create_async_engine(
-        url, async_creator=connector(path), pool_size=12, max_overflow=8, hide_parameters=True
+        url,
+        async_creator=connector(path),
+        pool_size=12,
+        max_overflow=8,
+        pool_use_lifo=True,
+        hide_parameters=True,
     )
 
 

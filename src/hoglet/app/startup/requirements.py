@@ -1,6 +1,5 @@
 """Limits of the process, and the optional packages that settings need."""
 
-import ctypes
 import os
 import resource
 from collections.abc import Callable
@@ -13,9 +12,6 @@ from hoglet.settings import Settings
 # An idle server holds 120 descriptors: sockets, SQLite and warehouse files.
 MIN_DESCRIPTORS = 512
 _ENOUGH_DESCRIPTORS = 65_536
-# Bodies and results of this size are rare; smaller ones reuse memory without page faults.
-LARGE_BLOCK_BYTES = 4 * 1024 * 1024
-_M_MMAP_THRESHOLD = -3
 
 
 def raise_descriptor_limit() -> None:
@@ -35,19 +31,6 @@ def raise_descriptor_limit() -> None:
             f"{MIN_DESCRIPTORS}: raise the limit (ulimit -n, or LimitNOFILE of "
             "systemd)."
         )
-
-
-def return_large_blocks() -> None:
-    """Let the allocator return large blocks to the system when they are freed.
-
-    By default glibc keeps them once the first one was freed, between smaller ones that are in use:
-    six events of 19 MB left 990 MB in the process, now 330. Other C libraries are left alone.
-
-    Idempotency: repeating it changes nothing.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "gnu_get_libc_version"):
-        libc.mallopt(_M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES)
 
 
 def _is_postgres(settings: Settings) -> bool:

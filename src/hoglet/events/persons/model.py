@@ -26,7 +26,7 @@ NEVER_MERGED = frozenset(
 _NAMESPACE = UUID("8f8f2f6e-3c1c-4d57-9f0c-5f2a7e3d1b60")
 
 
-class PersonState(msgspec.Struct, array_like=True):
+class PersonState(msgspec.Struct, array_like=True, gc=False):
     """A stored person; ``text`` is the JSON of its properties."""
 
     id: UUID
@@ -36,7 +36,7 @@ class PersonState(msgspec.Struct, array_like=True):
     version: int
 
 
-class DistinctIdState(msgspec.Struct, array_like=True):
+class DistinctIdState(msgspec.Struct, array_like=True, gc=False):
     """The stored owner of a distinct id; ``moved``: past events may refer to another person."""
 
     distinct_id: str

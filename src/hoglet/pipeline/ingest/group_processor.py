@@ -129,9 +129,9 @@ class PipelineSandboxClient:
 
 
 class StateRows(msgspec.Struct):
-    """Rows by key; known UUIDs as integers, because a UUID computes its hash in Python."""
+    """Rows by key; UUIDs as integers, because a UUID computes its hash in Python."""
 
-    persons: dict[UUID, PersonState] = {}
+    persons: dict[int, PersonState] = {}
     ids: dict[str, DistinctIdState] = {}
     groups: dict[tuple[int, str], GroupState] = {}
     types: dict[str, int] = {}
@@ -149,8 +149,8 @@ class StateRows(msgspec.Struct):
 
     def add_persons(self, persons: Iterable[PersonState], ids: Iterable[DistinctIdState]) -> None:
         """Add persons and distinct ids, in place of those with the same keys."""
-        self.persons.update((person.id, person) for person in persons)
-        self.ids.update((row.distinct_id, row) for row in ids)
+        self.persons.update({person.id.int: person for person in persons})
+        self.ids.update({row.distinct_id: row for row in ids})
 
     def add_groups(self, groups: Iterable[GroupState]) -> None:
         """Add groups, in place of those with the same keys."""
@@ -257,11 +257,11 @@ class LoadedState:
     def _persons(self, newest: StateRows, lookups: LookupRequest) -> PersonStoreState:
         """The persons of the distinct ids, and all distinct ids of persons that will be merged."""
         names = {name for name in (*lookups.distinct_ids, *lookups.merging) if name in newest.ids}
-        merged = {newest.ids[name].person_id for name in lookups.merging if name in names}
+        merged = {newest.ids[name].person_id.int for name in lookups.merging if name in names}
         if merged:
-            names.update(name for name, row in newest.ids.items() if row.person_id in merged)
+            names.update(name for name, row in newest.ids.items() if row.person_id.int in merged)
         ids = [newest.ids[name] for name in names]
-        persons = [newest.persons[person] for person in {row.person_id for row in ids}]
+        persons = [newest.persons[person] for person in {row.person_id.int for row in ids}]
         unknown = {*lookups.distinct_ids, *lookups.merging} - names
         retired = {name: self._retired[name] for name in unknown if name in self._retired}
         return PersonStoreState(persons, ids, retired=retired)
