@@ -2,7 +2,7 @@
 
 import pytest
 
-from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.runtime.fetch import (
     FetchRefused,
     ignored_options,
@@ -16,8 +16,12 @@ from hoglet.functions.runtime.user_agent import parse_user_agent
 SIGNER = {"access_key_id": "a", "secret_access_key": "s", "region": "r", "service": "kinesis"}
 
 
-def run(hog: str, *, with_rendering: bool = False) -> Step:
-    function = ExecutableFunction(id="f", project_id=1, type="destination", hog=hog)
+def run(
+    hog: str, *, with_rendering: bool = False, inputs: tuple[ExecutableInput, ...] = ()
+) -> Step:
+    function = ExecutableFunction(
+        id="f", project_id=1, type="destination", hog=hog, inputs=list(inputs)
+    )
     journal = RunJournal(started_at="2026-01-01T00:00:00+00:00", seed=1)
     request = StepRequest(
         function=function,
@@ -48,11 +52,14 @@ def test_a_signer_is_read() -> None:
         ({**SIGNER, "session_token": 5}, "session_token"),
         ({**SIGNER, "regoin": "x"}, "region"),
         ({**SIGNER, "other": "x"}, "has no option other"),
+        ({**SIGNER, "access_key_id_input": "missing"}, "an input as access_key_id_input"),
+        ({**SIGNER, "secret_access_key_input": 5}, "an input as secret_access_key_input"),
+        ({**SIGNER, "secret_access_key_input": "empty"}, "needs secret_access_key"),
     ],
 )
 def test_a_request_never_leaves_unsigned_by_mistake(given: object, reason: str) -> None:
     with pytest.raises(FetchRefused, match=reason):
-        read_fetch(["https://a", {"aws_sigv4": given}])
+        read_fetch(["https://a", {"aws_sigv4": given}], {"empty": ""})
 
 
 @pytest.mark.parametrize(
@@ -97,6 +104,22 @@ def test_keys_of_a_signer_are_not_shown() -> None:
 
     assert step.call is not None
     assert "AKID" in step.call.rendered
+    assert "hush" not in step.call.rendered
+
+
+def test_a_signer_names_inputs_so_that_the_program_does_not_read_secrets() -> None:
+    signer = "{'access_key_id_input': 'who', 'secret_access_key_input': 'key',"
+    hog = f"fetch('https://a', {{'aws_sigv4': {signer} 'region': 'r', 'service': 'kinesis'}}}})"
+    inputs = (
+        ExecutableInput(key="who", type="string", value="AKID"),
+        ExecutableInput(key="key", type="string", value="hush1", secret=True),
+    )
+    step = run(hog, with_rendering=True, inputs=inputs)
+
+    assert step.call is not None
+    sent = step.call.request["aws_sigv4"]
+    assert (sent["access_key_id"], sent["secret_access_key"]) == ("AKID", "hush1")
+    assert sent["session_token"] is None
     assert "hush" not in step.call.rendered
 
 

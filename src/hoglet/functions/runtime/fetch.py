@@ -27,6 +27,10 @@ ATTEMPT_HEADER = "X-Hoglet-Attempt"
 USER_AGENT = "hoglet"
 OPTIONS = ("method", "headers", "body", "aws_sigv4")
 _SIGNER_KEYS = ("access_key_id", "secret_access_key", "session_token", "region", "service")
+_SIGNER_INPUTS = {
+    f"{name}_input": name for name in ("access_key_id", "secret_access_key", "session_token")
+}
+"""Options that name the input with the credential, so that the program need not read it."""
 _SIGNER_TEXT = re.compile(r"[!-~]+")
 _MAX_WAIT_SECONDS = 1e9  # the maximum of Retry-After
 
@@ -48,13 +52,14 @@ class FetchRefused(ValueError):
     """The arguments are not a valid request; the run fails with this error."""
 
 
-def read_fetch(arguments: list[Any]) -> FetchRequest:
+def read_fetch(arguments: list[Any], inputs: JsonObject | None = None) -> FetchRequest:
     """Normalize the arguments of ``fetch``.
 
     Args:
         arguments: ``["https://host/path", {"method": "POST", "headers": {...}, "body": {...},
             "aws_sigv4": {"access_key_id", "secret_access_key", "session_token"?, "region",
-            "service"}}]``.
+            "service"}}]``; ``"access_key_id_input": "key"`` stands for the value of that input.
+        inputs: the values of the function's inputs, by key.
 
     Raises:
         FetchRefused: no URL, or incomplete ``aws_sigv4``. A URL that is not http or https fails
@@ -75,7 +80,7 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
         method=method,
         headers=sent_headers,
         body=body,
-        aws_sigv4=_read_signer(options.get("aws_sigv4")),
+        aws_sigv4=_read_signer(options.get("aws_sigv4"), inputs or {}),
     )
 
 
@@ -106,22 +111,33 @@ def _ignored_headers(headers: Any) -> list[str]:
     ]
 
 
-def _read_signer(value: Any) -> AwsSigV4 | None:
+def _read_signer(value: Any, inputs: JsonObject) -> AwsSigV4 | None:
     if value is None:
         return None
     if not is_object(value):
         raise FetchRefused("aws_sigv4 must be an object")
     for name in map(str, value):
-        if name not in _SIGNER_KEYS:
+        if name not in _SIGNER_KEYS and name not in _SIGNER_INPUTS:
             hint = suggestion(name, _SIGNER_KEYS) or f"Known options: {', '.join(_SIGNER_KEYS)}."
             raise FetchRefused(f"aws_sigv4 has no option {name}. {hint}")
     given: JsonObject = {name: value.get(name) for name in _SIGNER_KEYS}
+    given |= {
+        name: _value_of_input(option, value[option], inputs)
+        for option, name in _SIGNER_INPUTS.items()
+        if value.get(option) is not None
+    }
     for name, text in given.items():
         is_left_out = name == "session_token" and not text
         if not is_left_out and (not isinstance(text, str) or not _SIGNER_TEXT.fullmatch(text)):
             raise FetchRefused(f"aws_sigv4 needs {name}, a string without spaces")
     given["session_token"] = given["session_token"] or None
     return AwsSigV4(**given)
+
+
+def _value_of_input(option: str, key: Any, inputs: JsonObject) -> Any:
+    if not isinstance(key, str) or key not in inputs:
+        raise FetchRefused(f"aws_sigv4 needs the key of an input as {option}")
+    return inputs[key]
 
 
 def with_delivery_headers(

@@ -55,7 +55,7 @@ class Host:
     """The host of a run; collects log lines and captures.
 
     Args:
-        run: the globals of the run.
+        run: the globals of the run; ``inputs`` are the values of the function's inputs.
         facilities: the host configuration.
         may_call: ``fetch``, ``sendEmail`` and ``postHogCapture`` are available (not in
             transformations).
@@ -73,6 +73,7 @@ class Host:
         captured: bool = False,
     ) -> None:
         self._site_url = str(object_at(run, "project").get("url") or "")
+        self._inputs = object_at(run, "inputs")
         self.begin(object_at(run, "event"), printed=printed, captured=captured)
         names = {"fetch", "sendEmail"} if facilities.has_email else {"fetch"}
         self.async_names = frozenset(names if may_call else ())
@@ -149,7 +150,7 @@ class Host:
             raise HostRefused(f"{name} is not available here")
         if name == "fetch":
             try:
-                request = self._guarded(read_fetch(arguments))
+                request = self._guarded(read_fetch(arguments, self._inputs))
             except FetchRefused as error:
                 raise HostRefused(str(error)) from None
             for sentence in ignored_options(arguments):

@@ -144,7 +144,7 @@ class _Run:
         self.inputs = inputs
         self.secrets = secret_texts(self.function.inputs_of(request.mapping), inputs)
         self.host = Host(
-            _of_deepest_event(request.globals),
+            {**_of_deepest_event(request.globals), "inputs": inputs},
             facilities=self.function.facilities,
             printed=request.journal.printed,
             captured=request.journal.captured,
