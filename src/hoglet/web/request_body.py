@@ -326,14 +326,14 @@ class _Limited:
             if self._expired:
                 raise _too_slow(self._limits.seconds)
             message = await self._receive()
-            if self._expired:  # at the same time; the cancellation has not come yet
-                task.uncancel()
         except asyncio.CancelledError:
             if not self._expired or task.uncancel() > cancelling:
                 raise
             raise _too_slow(self._limits.seconds) from None
         finally:
             self._task = None
+        if self._expired:  # at the same time: the cancellation has not come yet
+            await _take_back(task, cancelling)
         self._count(message)
         return message
 
@@ -385,6 +385,15 @@ class _Limited:
             and self._requests.buffered_bytes > self._limits.buffer_bytes
         ):
             raise _no_memory()
+
+
+async def _take_back(task: asyncio.Task[Any], cancelling: int) -> None:
+    """Take back a cancellation of this task; in Python 3.12 it has to come first."""
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        if task.uncancel() > cancelling:
+            raise
 
 
 def _too_slow(seconds: float) -> HogletError:
