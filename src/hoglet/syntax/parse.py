@@ -23,7 +23,14 @@ from hoglet.kit.errors import SourceError, SourceSpan
 from hoglet.syntax import tree
 from hoglet.syntax.block_errors import FUNCTION_HEAD, error_in_blocks
 from hoglet.syntax.limits import check_caps, check_template_caps
-from hoglet.syntax.refusals import INSTEAD, hint_for, in_words, plain_message, unknown_part
+from hoglet.syntax.refusals import (
+    INSTEAD,
+    foreign_sign,
+    hint_for,
+    in_words,
+    plain_message,
+    unknown_part,
+)
 from hoglet.syntax.source_span import source_span
 from hoglet.syntax.tree import Node, Position
 
@@ -44,7 +51,7 @@ def parse_program(source: str) -> tree.Program:
         return _parse(parse_program_json, source, _program, source)
     except SourceError as error:
         error = error_in_blocks(source, error, partial(_parse_block, source))
-        raise _in_words(error, source, "program") from None
+        raise _in_words(_at_foreign_sign(error, source), source, "program") from None
 
 
 def _parse_block(source: str, text: str) -> None:
@@ -70,7 +77,10 @@ def parse_query_expression(source: str) -> tree.Expression:
         SourceError: the text does not parse, with the parser's message, or exceeds a limit.
     """
     check_caps(source)
-    return _parse(parse_expr_json, source, _expression, source)
+    try:
+        return _parse(parse_expr_json, source, _expression, source)
+    except SourceError as error:
+        raise _at_foreign_sign(error, source) from None
 
 
 def parse_query(source: str) -> tree.Query:
@@ -80,7 +90,10 @@ def parse_query(source: str) -> tree.Query:
         SourceError: the text does not parse, with the parser's message, or exceeds a limit.
     """
     check_caps(source)
-    return _parse(parse_select_json, source, _query, source)
+    try:
+        return _parse(parse_select_json, source, _query, source)
+    except SourceError as error:
+        raise _at_foreign_sign(error, source) from None
 
 
 def parse_template(text: str) -> tree.Expression:
@@ -97,6 +110,17 @@ def parse_template(text: str) -> tree.Expression:
     except SourceError as error:
         raise _in_words(error, text, "template") from None
     return shift_back(parsed, prefix)
+
+
+def _at_foreign_sign(error: SourceError, source: str) -> SourceError:
+    """The error, or one at the sign that the language lacks and that led the parser astray."""
+    if not error.message.startswith("expected "):
+        return error
+    at = foreign_sign(source, error.start)
+    if at is None:
+        return error
+    message = f"unexpected character '{source[at]}' (U+{ord(source[at]):04X})"
+    return SourceError(message, source_span(source, at, at + 1), hint=hint_for(source, at))
 
 
 def _in_words(error: SourceError, source: str, what: str) -> SourceError:

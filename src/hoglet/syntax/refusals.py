@@ -6,6 +6,8 @@ A hint is shown next to the message.
 import re
 from typing import Any
 
+from hoglet.syntax.scan import tokens
+
 _PATH = re.compile(r"at `\$([^`]*)`")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _CLAUSE = re.compile(r"Unsupported: \w+\.(\w+?)Clause\(\)")
@@ -128,6 +130,10 @@ def _quoted(token: str) -> str:
 
 _AFTER = {
     "=>": "A lambda is written `x -> ...`",
+    "===": "`==` compares",
+    "!==": "`!=` compares",
+    "+=": "Write `x := x + 1`",
+    "-=": "Write `x := x - 1`",
     "&&": "`and` joins conditions",
     "||": "`or` combines conditions; `||` concatenates strings and needs an operand on both sides",
     "!": "`not x` negates",
@@ -135,24 +141,54 @@ _AFTER = {
     "&": "`and` joins conditions",
     "|": "`or` joins conditions",
     "^": "There is no such operator in Hog",
+    "@": "There is no such operator in Hog",
     "=": "`:=` assigns, `=` compares",
     "else": "`else` must directly follow the branch of an `if`",
     '"': "Strings use single quotes; double quotes are for names",
 }
 
 
-HINTS_OF_PROGRAMS = frozenset(_AFTER[sign] for sign in ("=", "else", "++", "^"))
+_PATTERNS = (
+    (re.compile(r"let\s+\w+\s+of\b"), "Write `for (let x in list)`"),
+    (re.compile(r"fun\s*\("), "A function without a name is written `x -> { ... }`"),
+)
+
+
+HINTS_OF_PROGRAMS = frozenset(
+    (
+        *(_AFTER[sign] for sign in ("=", "else", "++", "^", "+=", "-=")),
+        *(hint for _, hint in _PATTERNS),
+    )
+)
 """Hints that do not apply to queries."""
+
+
+_FOREIGN_SIGNS = frozenset("!&|^@")
+
+
+def foreign_sign(source: str, start: int) -> int | None:
+    """The offset of the first sign from ``start`` on that the language does not have.
+
+    The parser tries another way to read the text before such a sign, and reports the end of that.
+    """
+    signs = (token for token in tokens(source) if token.kind == "operator")
+    return next(
+        (sign.offset for sign in signs if sign.offset > start and sign.text in _FOREIGN_SIGNS),
+        None,
+    )
 
 
 def hint_for(source: str, start: int) -> str | None:
     """A hint for a syntax error at ``start``, or None."""
     for begin in (start, start - 1):  # the parser may have consumed the first of two signs
-        for sign in ("=>", "&&", "++"):
+        for sign in ("=>", "&&", "++", "+=", "-=", "===", "!=="):
             if begin >= 0 and source.startswith(sign, begin):
                 return _AFTER[sign]
     for sign, hint in _AFTER.items():
         if source.startswith(sign, start):
+            return hint
+    for pattern, hint in _PATTERNS:
+        if pattern.match(source, start):
             return hint
     if _ZONE.match(source, start):
         return "Write toTimeZone(x, 'Europe/Berlin')"

@@ -63,6 +63,46 @@ def test_warnings(source: str, message: str, hint: str | None) -> None:
     assert warnings[0].hint == hint
 
 
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ('print("some text")', "single quotes: 'some text'"),
+        ('print("text")', "single quotes: 'text'"),
+        ("print(`a ${b}`)", "f'{name}'"),
+        ("print(undefined)", "`null`"),
+        ("console.log(1)", "`print(...)`"),
+        ("function f() { return 1 }", "`fun f(x) { ... }`"),
+        ("let f := function (x) { return x }", "`x -> { ... }`"),
+        ("async fun f() {}", "waits"),
+        ("let r := await fetch('https://a')", "waits"),
+        ("print(Math.round(1.5))", "`round(x)`"),
+        ("print(JSON.stringify(1))", "`jsonStringify(x)`"),
+        ("import 'x'", "no imports"),
+        ("return None", "`null`"),
+    ],
+)
+def test_names_of_other_languages_warn_with_what_to_write(source: str, hint: str) -> None:
+    warning, *_ = compile_program(source).warnings
+
+    assert warning.message.startswith("Unknown ")
+    assert hint in str(warning.hint)
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("const y := 5", "`let y := ...`"),
+        ("event.properties.a := 1", "`let copy := event`"),
+        ("let total := 1; totla := 2", "Did you mean `total`?"),
+    ],
+)
+def test_an_assignment_to_an_undeclared_name_says_how_to_declare_it(source: str, hint: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_program(source)
+
+    assert hint in str(caught.value.hint)
+
+
 def test_known_names_do_not_warn() -> None:
     assert compile_program("fetch(inputs.url); print(event.x)").warnings == ()
     assert compile_program("mine(x)", known_globals={"mine", "x"}).warnings == ()

@@ -106,6 +106,13 @@ def test_broken_templates_are_refused(text: str) -> None:
         ("let é := 1", "backticks"),
         ("print(a at time zone 1)", "toTimeZone"),
         ("print(1", None),
+        ("if (a === b) {}", "`==`"),
+        ("if (a !== b) {}", "`!=`"),
+        ("x += 1", "`x := x + 1`"),
+        ("x -= 1", "`x := x - 1`"),
+        ("for (let x of [1]) {}", "`for (let x in list)`"),
+        ("let f := fun (x) { return x }", "`x -> { ... }`"),
+        ('print(f"{a}")', "single quotes"),
     ],
 )
 def test_hints_for_habits_of_other_languages(source: str, hint: str | None) -> None:
@@ -114,6 +121,40 @@ def test_hints_for_habits_of_other_languages(source: str, hint: str | None) -> N
 
     assert (caught.value.hint is None) == (hint is None)
     assert hint is None or hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("source", "column"),
+    [
+        ("print(a and b, !c)", 16),
+        ("if (a and b and !c) {}", 17),
+        ("let x := [a or 'it is', b & c]", 27),
+        ("print(f'{a and b}' and !c, f'{1}')", 24),
+        ("fun f(a) { return g(a and 1, !a) }", 30),
+    ],
+)
+def test_a_sign_that_the_language_lacks_is_where_the_error_is(source: str, column: int) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_program(source)
+
+    assert caught.value.message.startswith("unexpected character")
+    assert caught.value.column == column
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("query", "column"),
+    [
+        ("select count() from events where a and b and !c", 46),
+        ("select a and 'x & y', c && d from events", 25),
+    ],
+)
+def test_a_sign_that_queries_lack_is_where_the_error_is(query: str, column: int) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_query(query)
+
+    assert caught.value.message.startswith("unexpected character")
+    assert caught.value.column == column
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def _compile_masking(masking: MaskingSettings) -> MaskingSettings:
     try:
         template = read_template(masking["hash"])
     except SourceError as error:
-        detail = f"The masking hash does not compile. {error}"
+        detail = f"The masking hash does not compile. {error.advice}"
         raise Invalid(detail, attr="masking__hash") from None
     return {**masking, "bytecode": template.bytecode}
 

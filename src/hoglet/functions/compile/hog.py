@@ -46,7 +46,7 @@ def program_bytecode(source: str) -> list[Any]:
         _refuse_hyphens(program, source)
         return bytecode.program_bytecode(bind_program(program))
     except SourceError as error:
-        raise Invalid(f"The Hog code has errors. {error}", attr="hog") from None
+        raise Invalid(f"The Hog code has errors. {error.advice}", attr="hog") from None
 
 
 def expression_bytecode(expression: "tree.Expression") -> list[Any]:

@@ -180,7 +180,7 @@ def _template(text: str, rules: InputRules, attr: str) -> CompiledTemplate:
             if "{{" in text
             else ""
         )
-        raise Invalid(f"{advice}The template does not compile. {error}", attr=attr) from None
+        raise Invalid(f"{advice}The template does not compile. {error.advice}", attr=attr) from None
 
 
 def _refuse_foreign_globals(roots: set[str], allowed: tuple[str, ...], attr: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.bind.diagnostics import Diagnostics, suggestion
+from hoglet.hog.bind.foreign_names import hint_for_name
 from hoglet.hog.bind.scopes import FunctionScope, Scopes
 from hoglet.syntax import tree
 
@@ -119,7 +120,7 @@ class Binder:
     def _warn_unknown(
         self, node: tree.Node, name: str, message: str, keywords: Iterable[str] = ()
     ) -> None:
-        hint = self.nearest(name) or suggestion(name, keywords)
+        hint = hint_for_name(node, name) or self.nearest(name) or suggestion(name, keywords)
         self.diagnostics.warning(message, node.start, node.end, hint=hint)
 
 

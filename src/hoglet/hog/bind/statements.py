@@ -113,7 +113,11 @@ def _assign_field(
     if resolved is None:
         binder.expression(node.right)
         message = f'Variable "{name}" not declared in this scope. Can not assign to globals.'
-        binder.refuse(node, message, hint=binder.nearest(name, variables_only=True))
+        declare = f"`let {name} := ...` declares it"
+        if len(left.chain) > 1:
+            declare = f"`let copy := {name}` makes a copy that you can change"
+        near = binder.nearest(name, variables_only=True)
+        binder.refuse(node, message, hint=near or declare)
         return _empty(node)
     variable, outer = resolved
     if len(left.chain) == 1:
