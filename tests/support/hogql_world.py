@@ -46,6 +46,8 @@ CONTEXT = QueryContext(
         ("event", "price"): "Numeric",
         ("event", "paid"): "Boolean",
         ("event", "when"): "DateTime",
+        ("event", "$shelf"): "String",
+        ("person", "shoe"): "String",
         ("group_0", "size"): "Numeric",
         ("group", "size"): "Numeric",
     },

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.diagnostics.name_hints import hint_for_unknown_name
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import refused
 from hoglet.hogql.expand_placeholders import PlaceholderBinder
@@ -107,8 +108,8 @@ def compile_query(
         parsed = binder.without_absent_dates(parsed)
         return _compile(parsed, context, binder, page)
     except SourceError as error:
-        if isinstance(query, str) and query[error.start : error.start + 1] == '"':
-            error.hint = error.hint or "strings use single quotes, double quotes are for names"
+        if isinstance(query, str):
+            error.hint = error.hint or hint_for_unknown_name(query, error)
         raise
     except RecursionError:
         raise refused("The query is nested too deeply") from None

@@ -47,6 +47,14 @@ _STEP_KEYS = frozenset(
 )
 
 
+_GROUPS = " Columns beside an aggregation are its groups."
+_RANGE = " Use after and before."
+_INSTEAD = {
+    **dict.fromkeys(("groupBy", "group_by"), _GROUPS),
+    **dict.fromkeys(("dateRange", "date_from", "date_to"), _RANGE),
+    "having": " A condition with an aggregation goes into where.",
+}
+"""Keys of other kinds of queries, and what serves instead."""
 _MATCHING = ("href_matching", "text_matching", "url_matching")
 _MATCHES = ("contains", "exact", "regex")
 
@@ -64,7 +72,7 @@ def check_events_query(node: QueryNode, path: str) -> QueryNode:
     sent = {key: value for key, value in node.items() if value is not None}
     for key in node:
         if key not in _SHAPES:
-            hint = near(key, _SHAPES)
+            hint = _INSTEAD.get(key) or near(key, _SHAPES)
             raise Unreadable(f'"{key}" is not a key of {EVENTS}.{hint}', attr=f"{path}__{key}")
     if sent.pop("source", None) is not None:
         message = "Events queries with a source are not supported: send its filters instead."

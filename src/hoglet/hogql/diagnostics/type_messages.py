@@ -71,10 +71,13 @@ def _may_be_no_condition(node: Any) -> bool:
 def _illegal_type(match: re.Match[str], code: str, query: Any) -> SourceError:
     node, name = _function_of(match, query)
     type_ = types_of_hogql(match["type"])
-    hint = _TO_NUMBERS if type_ == "String" and _wants_number(name) else None
+    has_strings = type_ == "String" or (type_.startswith("Variant(") and "String" in type_)
+    hint = _TO_NUMBERS if has_strings and _wants_number(name) else None
     if name == "toStartOfInterval":
         hint = "write an interval: interval 5 minute"
     is_operator = getattr(node, "op", None) is not None
+    if is_operator and node.op == "-" and type_.startswith("Date"):
+        hint = "to sort the other way round, write x DESC"
     what = f"'{node.op}'" if is_operator else f"{name}()"
     what = what if name else "A function"
     return refused(f"{what} does not take {with_article(type_)}", node, code=code, hint=hint)

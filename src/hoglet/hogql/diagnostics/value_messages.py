@@ -27,7 +27,8 @@ def _bad_regex(match: re.Match[str], code: str, query: Any) -> SourceError:
 
 def _bad_uuid(match: re.Match[str], code: str, query: Any) -> SourceError:
     value = match["value"].rstrip(".")
-    return refused(f"'{value}' is not a UUID", constant(value, query), code=code)
+    hint = None if value else "a UUID is never empty; to leave out nulls, write x IS NOT NULL"
+    return refused(f"'{value}' is not a UUID", constant(value, query), code=code, hint=hint)
 
 
 def _bad_zone(match: re.Match[str], code: str, query: Any) -> SourceError:

@@ -34,8 +34,11 @@ def reword(error: SourceError, source: str) -> None:
         error.end = error.start + len(match["word"])
         misspelled = _misspelled([match["word"]])
         error.hint = misspelled or _STATEMENTS.get(match["word"].lower(), _ONLY_READ)
+    if match is not None and (named := _NAMED_VALUE.search(source, 0, error.start)):
+        error.hint = f"a value is named the other way round: WITH value AS {named['name']}"
 
 
+_NAMED_VALUE = re.compile(r"(?:\bwith|,)\s+(?P<name>\w+)\s+as\s*\(\s*\Z", _ANY)
 _ONLY_READ = "queries only read: SELECT event FROM events"
 _STATEMENTS = {
     "explain": "run SELECT with explain: true, which adds its plan",

@@ -202,6 +202,8 @@ class Scope:
             raise refused(f"{message}, and in a template string f'...' {{{{{path}}}}}.", node)
         known += self.sources if len(chain) > 1 else []
         meant = self._property(first) if len(chain) == 1 else None
+        if first == "properties" and len(chain) > 1 and str(chain[1]) in known:
+            meant = str(chain[1])
         raise unknown_field(path, node, [*known, *self.aliases], where, missing=first, meant=meant)
 
     def _outer_column(self, chain: Chain, node: Any) -> Expr | None:

@@ -163,11 +163,24 @@ class TableSource:
         return None
 
     def meant(self, name: str, before: Chain = ()) -> str | None:
-        """The suggestion ``properties.$browser`` for ``$browser``, if that property exists."""
-        bag = self.table.fields.get("properties")
-        if not isinstance(bag, Properties) or (bag.kind, name) not in self._context.property_types:
-            return None
-        return ".".join([*map(str, before), "properties", name])
+        """The suggestion ``properties.$browser`` for ``$browser`` or ``browser``, if it exists.
+
+        Also the person's property, and the field that other tools call ``name``.
+        """
+        path = self._property_path(name)
+        if path is None and name in self.table.other_names:
+            path = (self.table.other_names[name],)
+        return None if path is None else ".".join([*map(str, before), *path])
+
+    def _property_path(self, name: str) -> tuple[str, ...] | None:
+        bag, person = self.table.fields.get("properties"), self.table.fields.get("person")
+        types = self._context.property_types
+        for key in (name, f"${name}"):
+            if isinstance(bag, Properties) and (bag.kind, key) in types:
+                return "properties", key
+        if isinstance(person, LazyTable) and ("person", name) in types:
+            return "person", "properties", name
+        return None
 
     def untouched(self, column: Name) -> Name:
         """The timestamp without conversion to the project's time zone.

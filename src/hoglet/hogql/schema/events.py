@@ -95,4 +95,9 @@ FIELDS: dict[str, Field] = {
     "elements_chain_elements": Computed(_ELEMENTS, STRING_ARRAY),
 }
 
-EVENTS = Table("events", "events", FIELDS, time="timestamp")
+_OTHER_NAMES = {
+    **dict.fromkeys(("event_name", "event_type", "name"), "event"),
+    **dict.fromkeys(("user_id", "actor_id"), "person_id"),
+    **dict.fromkeys(("time", "date", "ts", "event_time", "occurred_at", "sent_at"), "timestamp"),
+}
+EVENTS = Table("events", "events", FIELDS, time="timestamp", other_names=_OTHER_NAMES)

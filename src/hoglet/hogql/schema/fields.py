@@ -88,7 +88,8 @@ class Table(msgspec.Struct, frozen=True):
 
     ``where`` and ``group_by`` are fixed parts of the scan, over physical columns. ``final`` reads
     the latest row of each key. ``time`` is the field for date filters of ``{filters}``. Timestamps
-    are in the project's time zone unless ``stays_utc``.
+    are in the project's time zone unless ``stays_utc``. ``other_names`` are what other tools call
+    some fields; they only serve suggestions.
     """
 
     name: str
@@ -99,3 +100,4 @@ class Table(msgspec.Struct, frozen=True):
     group_by: str = ""
     time: str | None = None
     stays_utc: bool = False
+    other_names: "Mapping[str, str]" = {}

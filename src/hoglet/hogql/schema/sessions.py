@@ -145,15 +145,6 @@ FIELDS: dict[str, Field] = {
     ),
 }
 
-SESSIONS = Table(
-    "sessions",
-    "events",
-    FIELDS,
-    where="`$session_id` != ''",
-    group_by="`$session_id`",
-    time="$start_timestamp",
-)
-
 _RAW = {
     "session_id_v7": FIELDS["session_id_v7"],
     "distinct_id": FIELDS["distinct_id"],
@@ -176,7 +167,18 @@ _RAW = {
     "screen_count": FIELDS["$screen_count"],
     "vitals_lcp": FIELDS["$vitals_lcp"],
 }
+SESSIONS = Table(
+    "sessions",
+    "events",
+    FIELDS,
+    where="`$session_id` != ''",
+    group_by="`$session_id`",
+    time="$start_timestamp",
+    other_names={
+        raw: name for raw, field in _RAW.items() for name, own in FIELDS.items() if own is field
+    },
+)
 RAW_SESSIONS = msgspec.structs.replace(
-    SESSIONS, name="raw_sessions", fields=_RAW, time="min_timestamp"
+    SESSIONS, name="raw_sessions", fields=_RAW, time="min_timestamp", other_names={}
 )
 """Sessions with the names of PostHog's aggregating table; one finished row for each."""
