@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from benchmarks.hog import batches, compiling
@@ -30,6 +31,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_python
 from hoglet.hog.python.steps import Failed
+from hoglet.hog.runtime.settled_data import is_settled
 
 HERE = Path(__file__).parent
 ORACLE = HERE.parent.parent / "tests" / "oracle"
@@ -63,11 +65,16 @@ def unchecked(path: Path) -> CompiledProgram:
 
 def time_hoglet(path: Path, program: CompiledProgram, rounds: int) -> tuple[float, list[str]]:
     given = globals_of(path)
+    options: dict[str, Any] = {
+        "globals": given,
+        "shares_data": True,
+        "is_settled": is_settled(given),
+    }
     lines: list[str] = []
 
     def run() -> None:
         lines.clear()
-        step = Execution(program, globals=given, on_print=lines.append, shares_data=True).start()
+        step = Execution(program, on_print=lines.append, **options).start()
         if isinstance(step, Failed):
             sys.exit(f"{path.stem}: {step.error.text}")
 

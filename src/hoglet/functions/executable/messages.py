@@ -45,6 +45,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
         milliseconds: time spent in the program itself.
         event: the event, or log record, afterwards; None when it was dropped.
         trace: the statements that ran, redacted, of a traced transformation.
+        is_settled: the event is known to be :mod:`hoglet.hog.runtime.settled_data`.
     """
 
     function_id: str
@@ -55,6 +56,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
     milliseconds: float = 0
     event: EventGlobal | None = None
     trace: list[TraceStep] = []
+    is_settled: bool = False
 
 
 class MatchAnswer(TypedDict):

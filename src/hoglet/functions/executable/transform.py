@@ -6,8 +6,6 @@ limits and log lines (``hoglet.pipeline.ingest.transform``).
 Source: docs/spec/hog-functions.md#136-transformations.
 """
 
-from typing import Any
-
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.messages import TransformationResult
 from hoglet.functions.executable.model import ExecutableFunction
@@ -20,6 +18,7 @@ from hoglet.functions.runtime.messages import RunLogLine
 from hoglet.functions.runtime.redaction import clean_line, redacted_trace, secret_texts
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.functions.types import TRANSFORMATION_LOG
+from hoglet.hog.runtime.settled_data import is_settled
 from hoglet.kit.json import Properties, is_object, without_surrogates
 
 _NOTE = "$transformations_"
@@ -36,11 +35,13 @@ class Chain:
     Attributes:
         event: the event as the last transformation left it.
         is_dropped: a transformation dropped it.
+        is_settled: the event is known to be :mod:`hoglet.hog.runtime.settled_data`.
     """
 
-    def __init__(self, event: EventGlobal) -> None:
+    def __init__(self, event: EventGlobal, *, is_settled: bool = False) -> None:
         self.event = without_notes(event)
         self.is_dropped = False
+        self.is_settled = is_settled
         self._notes: dict[str, list[str]] = {}
 
     def take(self, transformation: "Transformation", result: TransformationResult) -> None:
@@ -48,7 +49,7 @@ class Chain:
         if result.event is None:
             self.is_dropped = True
             return
-        self.event = without_notes(result.event)
+        self.event, self.is_settled = without_notes(result.event), result.is_settled
         note = f"{_NOTE}{result.outcome}"
         if note in self._notes:
             self._notes[note].append(transformation.label)
@@ -109,9 +110,15 @@ class Transformation:
         if are_constant(function.inputs) and function.problem is None:
             inputs = build_inputs(function, {}, now="")
             self._constant = (inputs, secret_texts(function.inputs, inputs))
+        self._is_settled = self._constant is not None and is_settled([project, self._constant[0]])
 
     def run(
-        self, event: EventGlobal, *, now: str, milliseconds: float = PROGRAM_MILLISECONDS
+        self,
+        event: EventGlobal,
+        *,
+        now: str,
+        milliseconds: float = PROGRAM_MILLISECONDS,
+        is_settled: bool = False,
     ) -> TransformationResult:
         """Transform one event.
 
@@ -120,9 +127,10 @@ class Transformation:
                 log record of a ``transformation_log``; not modified.
             now: ISO time for input templates.
             milliseconds: the program's time limit.
+            is_settled: the event is known to be :mod:`hoglet.hog.runtime.settled_data`.
         """
         result = TransformationResult(
-            function_id=self.function.id, outcome="succeeded", event=event
+            function_id=self.function.id, outcome="succeeded", event=event, is_settled=is_settled
         )
         try:
             if not self._applies_to(event):
@@ -172,7 +180,13 @@ class Transformation:
     ) -> None:
         host = self._host
         host.begin(values.get("event") or {})
-        ended = self._program.run(values, entries=[], milliseconds=milliseconds, async_steps=0)
+        ended = self._program.run(
+            values,
+            entries=[],
+            milliseconds=milliseconds,
+            async_steps=0,
+            is_settled=result.is_settled and self._is_settled,
+        )
         if host.lines:
             result.logs = [
                 RunLogLine(level, clean_line(text, secrets)) for level, text in host.lines
@@ -183,7 +197,7 @@ class Transformation:
         if ended.error is not None:
             _failed(result, ended.error_class, clean_line(ended.error, secrets))
         else:
-            _take_over(result, ended.value, is_log=self._is_log)
+            _take_over(result, ended, is_log=self._is_log)
 
 
 def _no_person() -> None:
@@ -205,9 +219,10 @@ def _failed(result: TransformationResult, error_class: str, error: str) -> Trans
     return result
 
 
-def _take_over(result: TransformationResult, returned: Any, *, is_log: bool) -> None:
+def _take_over(result: TransformationResult, ended: engine.Ended, *, is_log: bool) -> None:
     """Apply a program's return value."""
-    returned = without_surrogates(returned)
+    returned = ended.value if ended.is_settled else without_surrogates(ended.value)
+    result.is_settled = ended.is_settled
     if is_log and is_object(returned) and returned:
         result.event = returned
         return

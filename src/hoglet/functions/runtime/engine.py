@@ -60,7 +60,8 @@ class Ended(msgspec.Struct, frozen=True):
     """The end of a program's step: with a ``call``, an ``error``, or a ``value``.
 
     ``call`` is ``("fetch", {"url": ...})``, ``arguments`` as passed by the program;
-    ``error_class`` is ``hog`` or ``timeout``.
+    ``error_class`` is ``hog`` or ``timeout``. For ``is_settled`` see
+    :class:`hoglet.hog.python.steps.Finished`.
     """
 
     milliseconds: float
@@ -73,6 +74,7 @@ class Ended(msgspec.Struct, frozen=True):
     error: str | None = None
     error_class: Any = None
     trace: list[TraceStep] = []
+    is_settled: bool = False
 
 
 class ProgramRunner:
@@ -106,6 +108,7 @@ class ProgramRunner:
         entries: list[list[Any]],
         milliseconds: float,
         async_steps: int,
+        is_settled: bool = False,
     ) -> Ended:
         """Run to the end, or to the next host call that is not in the journal.
 
@@ -117,13 +120,14 @@ class ProgramRunner:
             entries: the entries of the journal.
             milliseconds: limit of CPU time.
             async_steps: limit of host calls.
+            is_settled: the globals are :mod:`hoglet.hog.runtime.settled_data`.
         """
         budget = self._budget
         if budget.timeout_s != milliseconds / 1000 or budget.async_steps != async_steps:
             budget = Budget(timeout_s=milliseconds / 1000, async_steps=async_steps)
             self._budget = budget
         try:
-            execution = self._begin(values, budget)
+            execution = self._begin(values, budget, is_settled)
         except SourceError as error:
             return Ended(0, [], error=f"The code does not compile. {error}", error_class="hog")
         step = execution.replay(entries) if entries else execution.start()
@@ -135,12 +139,12 @@ class ProgramRunner:
             else:
                 return _ended(execution, call=call, arguments=step.args)
         if isinstance(step, Finished):
-            return _ended(execution, step.result)
+            return _ended(execution, step.result, is_settled=step.is_settled)
         is_limit = step.error.kind in _LIMITS
         kind = "timeout" if is_limit else "hog"
         return _ended(execution, error=_error_text(step.error), error_class=kind)
 
-    def _begin(self, values: Globals, budget: Budget) -> "_Run":
+    def _begin(self, values: Globals, budget: Budget, is_settled: bool) -> "_Run":  # noqa: FBT001 (for speed)
         """A new execution: making one takes half the time of resetting one."""
         if self._program is None:
             names = self._host.async_names
@@ -156,6 +160,7 @@ class ProgramRunner:
             clock=None if pinned is None else FixedClock(datetime.fromisoformat(pinned.now)),
             seed=None if pinned is None else pinned.seed + self._runs - 1,
             shares_data=True,
+            is_settled=is_settled,
         )
 
 
@@ -267,6 +272,7 @@ def _ended(
     arguments: list[Any] | None = None,
     error: str | None = None,
     error_class: str | None = None,
+    is_settled: bool = False,
 ) -> Ended:
     return Ended(
         execution.used_s * 1000,
@@ -279,6 +285,7 @@ def _ended(
         error,
         error_class,
         execution.steps,
+        is_settled,
     )
 
 

@@ -12,7 +12,14 @@ from typing import Any, Final
 
 from hoglet.hog.python.codegen.text_calls import METHODS
 from hoglet.hog.runtime import budget as meter
-from hoglet.hog.runtime import compare, host_data, numbers, plain_data, plain_import
+from hoglet.hog.runtime import (
+    compare,
+    host_data,
+    numbers,
+    plain_data,
+    plain_import,
+    settled_data,
+)
 from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow
@@ -250,6 +257,8 @@ def _namespace() -> dict[str, Any]:
         "R_part": host_data.part, "R_toString": host_data.to_string,
         "R_same": host_data.same_import,
         "host_value": host_data.HostValue,
+        "settled_leaf": settled_data.is_settled_leaf, "settled_key": settled_data.is_settled_key,
+        "unsettle": settled_data.unsettle,
         "MANY": plain_import.MANY,
         "plain_leaf": plain_data.is_plain_leaf, "plain_part": plain_data.is_plain_part,
         "plain_host": plain_data.is_plain_host,

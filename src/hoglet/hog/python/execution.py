@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from time import perf_counter
 from types import GeneratorType, TracebackType
-from typing import Any
+from typing import Any, Final
 
 from hoglet.hog.python.failures import failure_of
 from hoglet.hog.python.journal import Journal
@@ -25,10 +25,12 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
 from hoglet.hog.runtime.cpu_clock import SHORT_S, CpuClock
 from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
-from hoglet.hog.runtime.host_data import exported
+from hoglet.hog.runtime.host_data import HostValue, exported
 from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.regex import forget_patterns
 from hoglet.hog.runtime.trace import TraceStep
+
+_CONTAINERS: Final = frozenset({dict, list})
 
 
 class Execution(RunServices):
@@ -43,6 +45,7 @@ class Execution(RunServices):
         clock: source of ``now`` and ``today``.
         seed: the seed of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
         shares_data: the result may contain parts of the globals; the caller then modifies neither.
+        is_settled: it may, and all globals are :mod:`hoglet.hog.runtime.settled_data`.
 
     Attributes:
         used_s: CPU seconds used so far.
@@ -146,7 +149,7 @@ class Execution(RunServices):
         if self._memory is not None:
             self._memory.go_on(meter.running.thread.figures)
 
-    def _advance(
+    def _advance(  # noqa: C901, PLR0911 (one branch a kind of step)
         self, loaded: LoadedProgram, action: Callable[[Any, Any], Any], first: Any, second: Any
     ) -> Step:
         thread = meter.running.thread
@@ -170,6 +173,8 @@ class Execution(RunServices):
             if kind is GeneratorType:
                 self._generator = value
                 return self._suspended(next(value))
+            if kind is HostValue and self.is_settled and type(value.value) in _CONTAINERS:
+                return Finished(value.value, is_settled=True)
             is_done = kind is not HostCallRequest
             return Finished(exported(value, self.shares_data)) if is_done else value
         except StopIteration as stop:

@@ -56,6 +56,7 @@ class RunServices(msgspec.Struct, kw_only=True, eq=False, repr_omit_defaults=Tru
     clock: Clock | None = None
     seed: int | None = None
     shares_data: bool = False
+    is_settled: bool = False
 
     ops: int = 0
     used_s: float = 0.0

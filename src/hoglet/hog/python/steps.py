@@ -16,9 +16,15 @@ type Step = "Finished | HostCallRequest | Failed"
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """The program finished; ``result`` is plain data."""
+    """The program finished.
+
+    Attributes:
+        result: plain data.
+        is_settled: it is known to be, see :mod:`hoglet.hog.runtime.settled_data`.
+    """
 
     result: Any
+    is_settled: bool = False
 
 
 class HostCallRequest(msgspec.Struct, frozen=True):

@@ -33,6 +33,8 @@ class Meter(Protocol):
     """The JSON text that was read last, and its parsed value, which is not shared."""
     writes_repeatedly: bool
     """Whether it writes to copies of the host's data in loops or functions."""
+    is_settled: bool
+    """Whether its globals, and what it wrote into copies of them, are known to be settled."""
 
     @property
     def memory_bytes(self) -> int:

@@ -174,7 +174,8 @@ def edited(value: Any, *paths: tuple[str, ...]) -> Any:
 
 def edited_repeatedly(value: Any, *paths: tuple[str, ...]) -> Any:
     """:func:`edited` of a program that writes in a loop or function, see :func:`host_json`."""
-    current().writes_repeatedly = True
+    run = current()
+    run.writes_repeatedly, run.is_settled = True, False
     return edited(value, *paths)
 
 

@@ -229,11 +229,11 @@ def _has_plain_keys(value: dict[Any, Any]) -> bool:
     for key in value:
         if type(key) is not str or len(key) > SHORT:
             return False
-    return _TAGS.isdisjoint(value)
+    return TAGS.isdisjoint(value)
 
 
 _MOST_HOST_PARTS: Final = 100
-_TAGS: Final = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
+TAGS: Final = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
 
 
 def is_plain_import(value: Any) -> bool:

@@ -7,8 +7,9 @@ Source: docs/spec/hog-functions.md#136-transformations.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import batched
 from uuid import UUID
 
 import msgspec
@@ -21,6 +22,7 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import Chain, Transformation, drop_notes
 from hoglet.functions.json_types import EventGlobal, ProjectGlobal
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
+from hoglet.hog.runtime.settled_data import is_settled
 from hoglet.pipeline.ingest.ipc import BatchCounters, Line, ProjectFacts
 
 MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
@@ -29,6 +31,8 @@ MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
 OVERRUN_MS = 3000
 HASTY_MS = 100
 MAX_LINES = 1000  # log lines of one group; a print for each of 100,000 events would flood the log
+# Events that are settled together, or not: half the time of testing each, little to lose by one.
+_TOGETHER = 32
 _FREE_MS = 50  # runs faster than this are not charged to the watcher budget
 _COUNTERS = {
     "succeeded": "success/succeeded",
@@ -67,10 +71,10 @@ class GroupTransformer:
             for event in events:
                 drop_notes(event.properties)
             return [True] * len(events)
-        chains = [Chain(_plain(event)) for event in events]
+        chains = list(_chains(events))
         for transformation in self._transformations:
             passing = [chain for chain in chains if not chain.is_dropped]
-            results = [self._run(transformation, chain.event) for chain in passing]
+            results = [self._run(transformation, chain) for chain in passing]
             for chain, result in zip(passing, results, strict=True):
                 chain.take(transformation, result)
         for event, chain in zip(events, chains, strict=True):
@@ -78,14 +82,24 @@ class GroupTransformer:
                 _change(event, chain.finish())
         return [not chain.is_dropped for chain in chains]
 
-    def _run(self, transformation: Transformation, event: EventGlobal) -> TransformationResult:
-        function_id = transformation.function.id
+    def _run(self, transformation: Transformation, chain: Chain) -> TransformationResult:
+        function_id, event = transformation.function.id, chain.event
         if self._timeouts and self._is_given_up(function_id):
             self._log_once(function_id)
             self._tally.count(function_id, "failure", "failed")
-            return TransformationResult(function_id=function_id, outcome="failed", event=event)
+            return TransformationResult(
+                function_id=function_id,
+                outcome="failed",
+                event=event,
+                is_settled=chain.is_settled,
+            )
         milliseconds = HASTY_MS if self._is_late() else PROGRAM_MILLISECONDS
-        result = transformation.run(event, now=event["timestamp"], milliseconds=milliseconds)
+        result = transformation.run(
+            event,
+            now=event["timestamp"],
+            milliseconds=milliseconds,
+            is_settled=chain.is_settled,
+        )
         self._count(result, event["uuid"])
         return result
 
@@ -127,6 +141,14 @@ def iso(at: datetime) -> str:
     """Format a UTC timestamp as runs see it: ``2026-01-01T10:00:00.000000Z``."""
     text: str = msgspec.to_builtins(at)  # eight times as fast as isoformat; omits zero microseconds
     return text if at.microsecond else text[:-1] + ".000000Z"
+
+
+def _chains(events: Sequence[Event]) -> Iterator[Chain]:
+    for together in batched(events, _TOGETHER):
+        values = [_plain(event) for event in together]
+        are_settled = is_settled(values)
+        for value in values:
+            yield Chain(value, is_settled=are_settled)
 
 
 def _plain(event: Event) -> EventGlobal:

@@ -95,6 +95,7 @@ class Borrowing:
         writes = Writes(self._nodes, self._bindings, unshared.is_new)
         self.edited = writes.edited if enabled else {}
         self._other_names, self._in_place = writes.other_names, writes.in_place
+        self._to_own_places = writes.to_own_places
         self._owns_copy = writes.owns_copy
         puts = writes.puts if enabled else []
         self._gathering = Gathering(
@@ -143,6 +144,10 @@ class Borrowing:
     def is_gathered(self, node: Any) -> bool:
         """Whether an expression is a new object in which host data is gathered, or reads it."""
         return self._gathering.is_gathered(node)
+
+    def keeps_shape(self, node: bound.AssignProperty) -> bool:
+        """Whether a write to a copy puts an object where it is already, or what it is a copy of."""
+        return id(node) in self._in_place or id(node) in self._to_own_places
 
     def is_put_as_it_is(self, node: bound.AssignProperty) -> bool:
         """Whether a write to a copy puts host data there that is not imported."""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.runtime.settled_data import is_settled_leaf
 
 _DEEPEST: Final = 8
 _LARGEST_INT: Final = 2**30
@@ -52,10 +53,12 @@ def is_constant(node: Any, deepest: int = _DEEPEST) -> bool:
 def _is_same_imported(value: Any) -> bool:
     if isinstance(value, float):
         return False  # a whole one would become an int
-    return not isinstance(value, int) or abs(value) < _LARGEST_INT
+    if isinstance(value, int):
+        return abs(value) < _LARGEST_INT
+    return is_settled_leaf(value)
 
 
 def _is_usual_key(node: Any) -> bool:
     """Whether a key is a text, and not one that marks the host's form of a date or an error."""
     key = node.value if isinstance(node, bound.Constant) else None
-    return isinstance(key, str) and not key.startswith("__")
+    return isinstance(key, str) and not key.startswith("__") and is_settled_leaf(key)

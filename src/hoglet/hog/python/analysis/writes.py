@@ -42,6 +42,8 @@ class Writes:
         puts: the writes to copies of globals and to gathered objects.
         in_place: writes that put an object where it already is, by identity:
             ``e.properties := mask(e.properties)`` if ``mask`` returns its parameter.
+        to_own_places: those that put what is returned for a part of a global at the place of that
+            part in a copy: ``e.properties := mask(event.properties)``.
 
     Args:
         nodes: all nodes of the program.
@@ -63,6 +65,7 @@ class Writes:
         self.other_names = set[bound.Variable]()
         self.puts: list[Put] = []
         self.edited = self._find_edited()
+        self.to_own_places = {id(node) for node in nodes if self._is_to_own_place(node)}
 
     def is_own(self, node: bound.AssignProperty) -> bool:
         """Whether the target of a write can only be an object that a variable owns.
@@ -90,6 +93,17 @@ class Writes:
         argument = self._bindings.returned_argument(node.value)
         return isinstance(argument, bound.GetProperty) and is_same_read(
             argument, bound.GetProperty(target=node.target, key=node.key)
+        )
+
+    def _is_to_own_place(self, node: Any) -> bool:
+        if not isinstance(node, bound.AssignProperty):
+            return False
+        argument = self._bindings.returned_argument(node.value)
+        variable, keys = path_of_write(node)
+        return isinstance(argument, bound.ReadGlobal) and all(
+            isinstance(source, bound.ReadGlobal) and (*source.path, *above, *keys) == argument.path
+            for root, above in self._copies_of(variable)
+            for source in self._bindings.sources[root]
         )
 
     def _is_own_part(self, variable: bound.Variable, path: list[Any]) -> bool:

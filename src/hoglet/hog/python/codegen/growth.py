@@ -7,11 +7,11 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.analysis.appending import appended_item
 from hoglet.hog.python.analysis.purity import READS
 from hoglet.hog.python.codegen.evaluation import item_text
-from hoglet.hog.python.codegen.expressions import ExpressionPrinter
-from hoglet.hog.python.codegen.operands import Operand
+from hoglet.hog.python.codegen.operands import Operand, literal
+from hoglet.hog.python.codegen.settled import SettledPrinter
 
 
-class GrowthPrinter(ExpressionPrinter):
+class GrowthPrinter(SettledPrinter):
     """The printer of such statements; its methods return whether they printed one."""
 
     def kind_of(self, variable: bound.Variable) -> str:
@@ -74,6 +74,7 @@ class GrowthPrinter(ExpressionPrinter):
         if "length" in self.program.host_names or self.effects.level(node.value) > READS:
             return False
         value = self.bind(self.as_item(self.value(node.value)))
+        self.test_written(node, literal(1), value)
         array = self.variable(target.variable)
         # every 1024th takes the slow path, which charges the memory
         self.line(f"if type({array}) is L and LEN({array}) & 1023: {array}.append({value.text})")

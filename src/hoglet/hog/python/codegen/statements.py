@@ -108,6 +108,7 @@ class StatementPrinter(BranchPrinter):
         """Borrowed host data, with copies of the objects that are written to."""
         operand = self.raw(node.value)
         if self.program.borrowing.is_gathered(node.value):
+            self.line("unsettle()")
             return operand
         return self.edited(node.variable, operand)
 
@@ -166,6 +167,7 @@ class StatementPrinter(BranchPrinter):
         if self.program.borrowing.is_gathered(node.target):
             target.kind = "D"
         value = self.bind(self.as_item(value))
+        self.test_written(node, key, value)
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)
 
