@@ -41,7 +41,7 @@ demo: .venv/.runs ## the main job on real input: 336,776 departures through func
 quick: setup ## the tests that need no engine, no server and no worker (under a minute)
 	$(PYTEST) -n 2 $(DIST) -m "not engine and not slow and not long" tests/unit tests/docs
 
-test-lowest: setup ## the quick tests on Python 3.12 with the lowest versions that pyproject.toml allows
+test-lowest: setup ## the quick tests and those of databases and brokers, on Python 3.12 with the lowest versions that pyproject.toml allows
 	bash tools/test_lowest.sh $(UV_DIR) $(LOWEST)
 
 coverage: setup ## the coverage of the last make test; fails below the minimum in pyproject.toml
