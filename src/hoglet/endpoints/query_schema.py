@@ -55,12 +55,24 @@ def expand(query: QueryNode, *, attr: str = "query") -> QueryNode:
     return dict(sorted(filled.items()))
 
 
+_INSTEAD = {
+    **dict.fromkeys(
+        ("InsightVizNode", "DataVisualizationNode", "DataTableNode"),
+        " Send the query in its source instead.",
+    ),
+    "EventsQuery": " Write a HogQLQuery that selects from events.",
+    "ActorsQuery": " Write a HogQLQuery that selects from persons.",
+}
+"""What to send instead of kinds that only the query API runs."""
+
+
 def _kind_of(query: QueryNode, attr: str) -> str:
     kind = query.get("kind")
     if kind is None:
         raise Invalid(REQUIRED, code="required", attr=f"{attr}__kind")
     if not isinstance(kind, str) or kind not in QUERY_KINDS:
-        hint = near(str(kind), QUERY_KINDS) or f" Use one of: {', '.join(sorted(QUERY_KINDS))}."
+        known = f" Use one of: {', '.join(sorted(QUERY_KINDS))}."
+        hint = _INSTEAD.get(str(kind)) or near(str(kind), QUERY_KINDS) or known
         raise Invalid(
             f'"{kind}" is not a kind of query that endpoints support.{hint}',
             code="invalid_choice",
