@@ -50,6 +50,10 @@ select toString(properties.price), toFloat(properties.price), toInt(properties.p
 select toFloatOrZero(properties.price), toIntOrZero(properties.price) from events order by timestamp
 -- rows [[10.0, 10], [2.5, 0], [7.0, 7], [100.0, 100], [0.0, 0], [null, null]]
 
+-- case: or zero and or null of every size read the text, whatever the property's type
+select toFloat32OrZero(properties.price), toInt32OrZero(properties.price), toUInt8OrNull(properties.price), toDecimal64OrZero(properties.price, 1), toIntOrNull(properties.price), toFloatOrNull(properties.price), toIntOrDefault(properties.price, 5), toFloat32OrNull(properties.paid) from events order by timestamp limit 2
+-- rows [[10.0, 10, 10, "10.0", 10, 10.0, 10, null], [2.5, 0, null, "2.5", null, 2.5, 5, null]]
+
 -- case: arithmetic with a numeric property
 select properties.price + 1, properties.price * 2, properties.price / 4, -properties.price from events order by timestamp limit 2
 -- rows [[11.0, 20.0, 2.5, -10.0], [3.5, 5.0, 0.625, -2.5]]

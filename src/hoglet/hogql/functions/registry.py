@@ -171,11 +171,11 @@ _COMBINATORS = (
 )
 
 
+_READS_TEXT = re.compile(r"to\w+Or(?:Null|Zero|Default)")
 _TEXT_FUNCTIONS = frozenset(row.name for row in _read(TEXTS)) | {
-    "toString", "toText", "toFixedString", "toFloatOrZero", "toFloatOrDefault", "toIntOrZero",
-    "toInt64OrNull", "toInt32OrNull", "toUInt64OrNull", "toFloat64OrNull", "toInt64OrZero",
-    "toFloat64OrZero", "toDateOrNull", "toDateTimeOrNull", "toUUID", "toUUIDOrNull", "toUUIDOrZero",
-    "parseDateTime", "parseDateTimeBestEffort", "parseDateTimeBestEffortOrNull",
+    *filter(_READS_TEXT.fullmatch, _FUNCTIONS),
+    "toString", "toText", "toFixedString", "toUUID", "parseDateTime",
+    "parseDateTimeBestEffort", "parseDateTimeBestEffortOrNull",
     "parseDateTime64BestEffort", "parseReadableSize", "parseReadableSizeOrNull", "parseTimeDelta",
 }  # fmt: skip
 _JSON_FUNCTIONS = ("JSON", "simpleJSON", "isValidJSON", "json_")

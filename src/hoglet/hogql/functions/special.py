@@ -229,6 +229,7 @@ SPECIAL: dict[str, Builder] = {
     "toFloatOrDefault": _or_default("toFloat64OrDefault"),
     "toFloat64OrDefault": _or_default("toFloat64OrDefault"),
     "toInt64OrDefault": _or_default("toInt64OrDefault"),
+    "toIntOrDefault": _or_default("toInt64OrDefault"),
     "ifNull": _if_null,
     "nvl": _if_null,
     "date_part": date_part,

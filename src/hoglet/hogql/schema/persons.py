@@ -38,6 +38,11 @@ PERSONS = Table(
     final=True,
     where="is_deleted = 0",
     time="created_at",
+    other_names={
+        **dict.fromkeys(("distinct_id", "distinct_ids"), "pdi.distinct_id"),
+        **dict.fromkeys(("person_id", "user_id", "uuid"), "id"),
+        **dict.fromkeys(("created", "first_seen"), "created_at"),
+    },
 )
 
 PERSON_DISTINCT_IDS = Table(
