@@ -21,7 +21,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from benchmarks.hog import batches, compiling
@@ -65,16 +64,14 @@ def unchecked(path: Path) -> CompiledProgram:
 
 def time_hoglet(path: Path, program: CompiledProgram, rounds: int) -> tuple[float, list[str]]:
     given = globals_of(path)
-    options: dict[str, Any] = {
-        "globals": given,
-        "shares_data": True,
-        "is_settled": is_settled(given),
-    }
+    settled = is_settled(given)
     lines: list[str] = []
 
     def run() -> None:
         lines.clear()
-        step = Execution(program, on_print=lines.append, **options).start()
+        step = Execution(
+            program, globals=given, on_print=lines.append, shares_data=True, is_settled=settled
+        ).start()
         if isinstance(step, Failed):
             sys.exit(f"{path.stem}: {step.error.text}")
 

@@ -40,9 +40,13 @@ def sources(names: list[str]) -> dict[str, str]:
     return {path.stem: path.read_text() for path in paths if not names or path.stem in names}
 
 
-def run_hoglet(program: CompiledProgram, lines: list[str], options: dict[str, Any]) -> Any:
+def run_hoglet(
+    program: CompiledProgram, given: dict[str, Any], lines: list[str], *, settled: bool
+) -> Any:
     """One run, as the engine starts it."""
-    step = Execution(program, on_print=lines.append, **options).start()
+    step = Execution(
+        program, globals=given, on_print=lines.append, shares_data=True, is_settled=settled
+    ).start()
     if not isinstance(step, Finished):
         raise SystemExit(f"a program did not finish: {step}")
     return step.result
@@ -96,15 +100,11 @@ def machine(texts: dict[str, str]) -> dict[str, Any]:
 def measure(names: list[str]) -> list[tuple[str, float, float | None, float]]:
     """Program, and the microseconds of hoglet, the official VM and Python."""
     texts, given = sources(names), json.loads(GLOBALS.read_text())
-    options: dict[str, Any] = {
-        "globals": given,
-        "shares_data": True,
-        "is_settled": is_settled(given),
-    }
+    settled = is_settled(given)
     official, rows = machine(texts), []
     for name, text in texts.items():
         program, main, lines = compile_python(compile_program(text)), by_hand(name), list[str]()
-        result = run_hoglet(program, lines, options)
+        result = run_hoglet(program, given, lines, settled=settled)
         if result != main(given):
             raise SystemExit(f"{name}: {result} is not {main(given)}")
         answer = official.get(name)
@@ -113,7 +113,7 @@ def measure(names: list[str]) -> list[tuple[str, float, float | None, float]]:
 
         def run(program: CompiledProgram = program, lines: list[str] = lines) -> None:
             lines.clear()
-            run_hoglet(program, lines, options)
+            run_hoglet(program, given, lines, settled=settled)
 
         ours, python = microseconds(run, lambda main=main: main(given))
         rows.append((name, ours, answer and answer["microseconds"], python))

@@ -270,12 +270,20 @@ def measure(file: Path, source: str, values: JsonObject) -> float:
 
     program = compile_python(compile_program(source))
     _check(file, run_program(program, globals=values))
-    options: JsonObject = {"globals": values, "shares_data": True, "is_settled": is_settled(values)}
+    settled = is_settled(values)
     times: list[float] = []
     while len(times) < _MIN_RUNS or (len(times) < _MAX_RUNS and sum(times) < _ENOUGH_S):
         lines: list[str] = []
         start = time.perf_counter()
-        run_to_end(Execution(program, on_print=lines.append, **options))
+        run_to_end(
+            Execution(
+                program,
+                globals=values,
+                on_print=lines.append,
+                shares_data=True,
+                is_settled=settled,
+            )
+        )
         times.append(time.perf_counter() - start)
     return statistics.median(times) * 1000
 
