@@ -14,7 +14,9 @@ from hoglet.functions.executable.model import (
     ExecutableInput,
     ExecutableMapping,
 )
+from hoglet.functions.runtime.engine import EvaluationFailed
 from hoglet.functions.runtime.host_calls import new_journal, resume
+from hoglet.functions.runtime.liquid_templates import render_liquid
 from hoglet.functions.runtime.messages import StepRequest
 from hoglet.functions.runtime.step import run_step
 from hoglet.functions.worker_operations import run_step as run_step_operation
@@ -188,6 +190,27 @@ def test_inputs_are_built_in_order_with_mappings_on_top():
 
     assert run(f)[-1].result == {"a": "paid", "b": {"x": "paid!", "a": 1}, "c": "PAID", "d": "{raw"}
     assert run(f, mapping=0)[-1].result["a"] == "over"
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{ event.properties | json }}", '{"n":1,"l":["é\\"",null,2.5]}'),
+        ("{{ event.properties.l | jsonify: 1 }}", '[\n "é\\"",\n null,\n 2.5\n]'),
+        ("{{ event.event | inspect }}{{ event.event | raw }}", '"paid"paid'),
+        ("[{{ event.missing | json }}]{{ nil | json }}", "[]null"),
+        ("{{ 'a,b' | split: ',' | json }}{{ (1..2) | json }}", '["a","b"][1,2]'),
+    ],
+)
+def test_liquid_writes_json(template, expected):
+    values = {"event": {"event": "paid", "properties": {"n": 1.0, "l": ['é"', None, 2.5]}}}
+
+    assert render_liquid(template, values) == expected
+
+
+def test_liquid_failures_name_their_place():
+    with pytest.raises(EvaluationFailed, match=r"^Liquid: .*nofilter.* \(line 2, column 12\)$"):
+        render_liquid("a\n{{ event | nofilter }}", {"event": {}})
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,15 @@ Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from functools import lru_cache
+from typing import Any
 
-from liquid import BoundTemplate, Environment
+from liquid import BoundTemplate, Environment, Undefined
 from liquid.exceptions import LiquidError
 
 from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.engine import EvaluationFailed
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.json_text import write_json
 
 MAX_TEMPLATE_CHARACTERS = 100 * 1024
 MAX_OUTPUT_BYTES = 1024 * 1024
@@ -23,7 +26,22 @@ class _Environment(Environment):
     local_namespace_limit = MAX_OUTPUT_BYTES
 
 
+def _as_json(value: Any, space: Any = None) -> str:
+    if isinstance(value, Undefined):
+        return ""
+    indented = isinstance(space, int) and space > 0
+    return write_json(value, min(space, 10)) if indented else write_json(value)
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
 _environment = _Environment()
+# Filters of LiquidJS, which renders the templates of PostHog's library.
+for _name in ("json", "jsonify", "inspect"):
+    _environment.add_filter(_name, _as_json)
+_environment.add_filter("raw", _unchanged)
 
 
 def render_liquid(text: str, values: Globals) -> str:
@@ -41,6 +59,10 @@ def render_liquid(text: str, values: Globals) -> str:
     try:
         return _parse(text).render(**values)
     except LiquidError as error:
+        line, column, *_ = error.context() or (1, 0)
+        at = f"line {line}, column {column + 1}"
+        raise EvaluationFailed(f"Liquid: {error.message} ({at})") from None
+    except EngineError as error:
         raise EvaluationFailed(f"Liquid: {error}") from None
     except RecursionError:
         raise EvaluationFailed("Liquid: the template is nested too deeply") from None
