@@ -208,6 +208,26 @@ def test_liquid_writes_json(template, expected):
     assert render_liquid(template, values) == expected
 
 
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{ 2.5 | round }} {{ 0.5 | round }} {{ -2.5 | round }} {{ 2.4 | round }}", "3 1 -2 2"),
+        ("{{ 1.25 | round: 1 }} {{ 1234.5 | round: -2 }} {{ 1.25 | round: 400 }}", "1.3 1200 1.25"),
+        ("{{ '2.5' | round }} {{ 'x' | round }} {{ 2.5 | round: nothing }}", "3 0 3"),
+        ("{{ huge | round: 15 }}", "1e+300"),
+        ("{{ price }} {{ 3.0 | times: 2 }} {{ 0.1 | times: 3.0 }}", "10 6 0.3"),
+        ("{{ object }}", '{"a":[1,null]}'),
+        ("{{ list }}|{{ list | join: ',' }}", "1b2.5|1,b,,2.5"),
+        ("{% for item in list %}<{{ item }}>{% endfor %}", "<1><b><><2.5>"),
+        ("{{ (1..3) }} {{ true }} {{ nothing }}", "1..3 true "),
+    ],
+)
+def test_liquid_prints_values_as_json_and_numbers_as_people_write_them(template, expected):
+    values = {"price": 10.0, "huge": 1e300, "object": {"a": [1, None]}, "list": [1, "b", None, 2.5]}
+
+    assert render_liquid(template, values) == expected
+
+
 def test_liquid_failures_name_their_place():
     with pytest.raises(EvaluationFailed, match=r"^Liquid: .*nofilter.* \(line 2, column 12\)$"):
         render_liquid("a\n{{ event | nofilter }}", {"event": {}})

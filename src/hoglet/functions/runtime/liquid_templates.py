@@ -3,20 +3,28 @@
 Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
+import math
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TextIO, override
 
-from liquid import BoundTemplate, Environment, Undefined
+from liquid import BoundTemplate, Environment, RenderContext, Undefined
+from liquid.builtin.output import Output, OutputNode
 from liquid.exceptions import LiquidError
+from liquid.filter import int_arg, math_filter, sequence_filter
+from liquid.stringify import to_liquid_string
 
 from hoglet.functions.json_types import Globals
 from hoglet.functions.runtime.engine import EvaluationFailed
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.json_text import write_json
+from hoglet.kit.json import is_list_like
 
 MAX_TEMPLATE_CHARACTERS = 100 * 1024
 MAX_OUTPUT_BYTES = 1024 * 1024
 MAX_LOOP_ROUNDS = 100_000
+_MOST_DIGITS = 15
+_LARGEST_WHOLE_FLOAT = 1e21  # larger ones have an exponent
 
 
 class _Environment(Environment):
@@ -37,7 +45,47 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
+@math_filter
+def _rounded(number: float, digits: Any = None) -> float:
+    """Halves are rounded up, not to the even neighbor as in Python."""
+    places = 0 if digits is None or isinstance(digits, Undefined) else int_arg(digits, 0)
+    factor = 10.0 ** max(-_MOST_DIGITS, min(places, _MOST_DIGITS))
+    try:
+        return math.floor(number * factor + 0.5) / factor
+    except (OverflowError, ValueError):  # too large to have decimal places, or no number
+        return number
+
+
+def _printed(value: Any) -> str:
+    """A value as text: objects as JSON, arrays item by item, whole numbers without a point."""
+    if is_list_like(value):
+        return "".join(map(_printed, value))
+    if isinstance(value, dict):
+        return write_json(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_WHOLE_FLOAT:
+        return str(int(value))
+    return to_liquid_string(value, autoescape=False)
+
+
+@sequence_filter
+def _joined(items: Iterable[Any], separator: Any = " ") -> str:
+    return _printed(separator).join(map(_printed, items))
+
+
+class _OutputNode(OutputNode):
+    @override
+    def render_to_output(self, context: RenderContext, buffer: TextIO) -> int:
+        return buffer.write(_printed(self.expression.evaluate(context)))
+
+
+class _Output(Output):
+    node_class = _OutputNode
+
+
 _environment = _Environment()
+_environment.add_tag(_Output)
+_environment.add_filter("round", _rounded)
+_environment.add_filter("join", _joined)
 # Filters of LiquidJS, which renders the templates of PostHog's library.
 for _name in ("json", "jsonify", "inspect"):
     _environment.add_filter(_name, _as_json)
