@@ -217,6 +217,7 @@ def test_liquid_writes_json(template, expected):
         ("{{ huge | round: 15 }}", "1e+300"),
         ("{{ price }} {{ 3.0 | times: 2 }} {{ 0.1 | times: 3.0 }}", "10 6 0.3"),
         ("{{ object }}", '{"a":[1,null]}'),
+        ("{% echo object %}{% liquid echo list %}{% echo price %}", '{"a":[1,null]}1b2.510'),
         ("{{ list }}|{{ list | join: ',' }}", "1b2.5|1,b,,2.5"),
         ("{% for item in list %}<{{ item }}>{% endfor %}", "<1><b><><2.5>"),
         ("{{ (1..3) }} {{ true }} {{ nothing }}", "1..3 true "),

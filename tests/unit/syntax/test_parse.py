@@ -1,5 +1,7 @@
 """Positions and errors of the parser."""
 
+from collections.abc import Callable
+
 import pytest
 
 from hoglet.kit.errors import SourceError
@@ -124,37 +126,26 @@ def test_hints_for_habits_of_other_languages(source: str, hint: str | None) -> N
 
 
 @pytest.mark.parametrize(
-    ("source", "column"),
+    ("parse", "source", "column"),
     [
-        ("print(a and b, !c)", 16),
-        ("if (a and b and !c) {}", 17),
-        ("let x := [a or 'it is', b & c]", 27),
-        ("print(f'{a and b}' and !c, f'{1}')", 24),
-        ("fun f(a) { return g(a and 1, !a) }", 30),
+        (parse_program, "print(a and b, !c)", 16),
+        (parse_program, "if (a and b and !c) {}", 17),
+        (parse_program, "let x := [a or 'it is', b & c]", 27),
+        (parse_program, "print(f'{a and b}' and !c, f'{1}')", 24),
+        (parse_program, "fun f(a) { return g(a and 1, !a) }", 30),
+        (parse_query, "select count() from events where a and b and !c", 46),
+        (parse_query, "select a and 'x & y', c && d from events", 25),
     ],
 )
-def test_a_sign_that_the_language_lacks_is_where_the_error_is(source: str, column: int) -> None:
+def test_a_sign_that_the_language_lacks_is_where_the_error_is(
+    parse: Callable[[str], object], source: str, column: int
+) -> None:
     with pytest.raises(SourceError) as caught:
-        parse_program(source)
+        parse(source)
 
     assert caught.value.message.startswith("unexpected character")
     assert caught.value.column == column
     assert caught.value.hint
-
-
-@pytest.mark.parametrize(
-    ("query", "column"),
-    [
-        ("select count() from events where a and b and !c", 46),
-        ("select a and 'x & y', c && d from events", 25),
-    ],
-)
-def test_a_sign_that_queries_lack_is_where_the_error_is(query: str, column: int) -> None:
-    with pytest.raises(SourceError) as caught:
-        parse_query(query)
-
-    assert caught.value.message.startswith("unexpected character")
-    assert caught.value.column == column
 
 
 @pytest.mark.parametrize(

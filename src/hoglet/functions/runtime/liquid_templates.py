@@ -10,6 +10,7 @@ from typing import Any, TextIO, override
 
 from liquid import BoundTemplate, Environment, RenderContext, Undefined
 from liquid.builtin.output import Output, OutputNode
+from liquid.builtin.tags.echo_tag import EchoNode, EchoTag
 from liquid.exceptions import LiquidError
 from liquid.filter import int_arg, math_filter, sequence_filter
 from liquid.stringify import to_liquid_string
@@ -78,12 +79,21 @@ class _OutputNode(OutputNode):
         return buffer.write(_printed(self.expression.evaluate(context)))
 
 
+class _EchoNode(_OutputNode, EchoNode):
+    pass
+
+
 class _Output(Output):
     node_class = _OutputNode
 
 
+class _EchoTag(EchoTag):
+    node_class = _EchoNode
+
+
 _environment = _Environment()
 _environment.add_tag(_Output)
+_environment.add_tag(_EchoTag)
 _environment.add_filter("round", _rounded)
 _environment.add_filter("join", _joined)
 # Filters of LiquidJS, which renders the templates of PostHog's library.
